@@ -1,12 +1,14 @@
 #!/usr/bin/python3
-"""Checks the documents: README.md is short, lines fit a screen, links resolve.
+"""Checks the documents: README.md is short, lines fit a screen, links resolve, files that are named exist.
 
     scripts/check_docs.py [ROOT]      ROOT: default the repository's root
 
 Looks at every *.md file that git tracks or would track. README.md has at most 120 lines. No line has more than 120
 columns, apart from tables, fenced code and lines whose excess is a link or URL. Every relative link names a file or
-folder that exists, and, if the link has a #fragment, one of its headings. Each error is printed as FILE:LINE: WHAT;
-the exit code is 1 if there is one, 2 if there are no files to look at.
+folder that exists, and, if the link has a #fragment, one of its headings. A source file that is named in `code`, by its
+whole path or by the end of it, exists, and so does everything that is named by a path from the root; apart from
+placeholders (<op>, *, EXAMPLES) and what git ignores. Each error is printed as FILE:LINE: WHAT; the exit code is 1 if
+there is one, 2 if there are no files to look at.
 """
 import pathlib
 import re
@@ -20,6 +22,14 @@ LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^
 URL = re.compile(r"<?https?://\S+")
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 INLINE_CODE = re.compile(r"(`+)(?:(?!\1).)*\1")
+# A name in code, and what makes it a pattern or a part of a longer path instead.
+NAME = re.compile(r"(?<![\w./$<>{}*:@~-])[\w.][\w./-]*(?![\w/<>{}*@$(-])")
+SOURCE = re.compile(r"\.(cpp|h|comp|glslh|sh|py|cmake|js|css|in)$")
+# Names in examples: files that a reader will make; and scripts of other projects.
+EXAMPLES = {"x", "x_test", "scaled_relu", "NAME"}
+ELSEWHERE = {"compare.py", "tools/compare.py"}
+# What commands print, in a folder of its own.
+NOT_ABOUT_THIS_TREE = {"docs/walks.md"}
 
 
 def documents(root):
@@ -76,6 +86,48 @@ def fault_of_link(root, document, target):
     return None
 
 
+class Tree:
+    """What can be named: files that git tracks or would track, and their folders."""
+
+    def __init__(self, root):
+        listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                check=True, capture_output=True).stdout.decode()
+        self.root = root
+        self.paths = {name for name in listed.split("\0") if name and (root / name).exists()}
+        self.tops = {name.split("/")[0] for name in self.paths if "/" in name}
+        self.paths |= {str(folder) for name in self.paths for folder in pathlib.PurePosixPath(name).parents}
+        self.ends = {"/".join(parts[at:]) for parts in (name.split("/") for name in self.paths)
+                     for at in range(len(parts))}
+
+    def is_ignored(self, name):
+        return subprocess.run(["git", "-C", str(self.root), "check-ignore", "-q", name]).returncode == 0
+
+    def fault_of_name(self, name):
+        """The reason why a name in code stands for nothing, or None."""
+        name = name.rstrip("./").removeprefix("./")
+        if pathlib.PurePosixPath(name).stem in EXAMPLES or name in ELSEWHERE or name in self.paths:
+            return None
+        if "/" in name and name.split("/")[0] in self.tops:
+            return None if name in self.ends or self.is_ignored(name) else f"'{name}': there is no such file or folder"
+        if SOURCE.search(name) and not name.startswith((".", "/")) and name not in self.ends:
+            return f"'{name}': no file's path ends so"
+        return None
+
+
+def named_in(text, document):
+    """Yields (number, name) for the names in a document's code."""
+    if str(document) in NOT_ABOUT_THIS_TREE:
+        return
+    lines_of_prose = dict(prose(text))
+    for number, line in enumerate(text.splitlines(), start=1):
+        in_prose = number in lines_of_prose
+        for code in (match.group(0).strip("`") for match in INLINE_CODE.finditer(line)) if in_prose else [line]:
+            for match in NAME.finditer(code):
+                # In a block, a file's bare name is more often the reader's own.
+                if in_prose or "/" in match.group(0):
+                    yield number, match.group(0)
+
+
 def is_too_long(line):
     if len(line) <= MOST_COLUMNS or line.lstrip().startswith("|"):
         return False
@@ -83,7 +135,7 @@ def is_too_long(line):
     return len(shortened) > MOST_COLUMNS
 
 
-def faults_of(root, document):
+def faults_of(root, document, tree):
     text = (root / document).read_text(encoding="utf-8")
     most = MOST_LINES.get(str(document))
     lines = len(text.splitlines())
@@ -95,6 +147,9 @@ def faults_of(root, document):
         for link in LINK.finditer(INLINE_CODE.sub(lambda code: " " * len(code.group(0)), line)):
             if fault := fault_of_link(root, document, link.group(1)):
                 yield number, fault
+    for number, name in named_in(text, document):
+        if fault := tree.fault_of_name(name):
+            yield number, fault
 
 
 def main():
@@ -103,7 +158,8 @@ def main():
     if not checked:
         print(f"{root}: no Markdown file to look at", file=sys.stderr)
         return 2
-    faults = [(document, number, what) for document in checked for number, what in faults_of(root, document)]
+    tree = Tree(root)
+    faults = [(document, number, what) for document in checked for number, what in faults_of(root, document, tree)]
     for document, number, what in faults:
         print(f"{document}:{number}: {what}", file=sys.stderr)
     return 1 if faults else 0

@@ -112,7 +112,7 @@ main() {
   check "formatting of GLSL (repair with: scripts/format_glsl.py)" scripts/format_glsl.py --check
   check "include cycles" scripts/check_includes.py
   check "shellcheck on the scripts" scripts_are_clean
-  check "documents: lengths and links" scripts/check_docs.py
+  check "documents: lengths, links and names of files" scripts/check_docs.py
   check "phrases that are not plain English" scripts/check_words.py
   check "pictures are those of the published reports" docs/images/fused_and_unfused.py --check
   check "equal hashes in the published reports" published_hashes_are_equal

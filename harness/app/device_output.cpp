@@ -1,6 +1,6 @@
 #include "harness/app/device_output.h"
 
-#include "harness/app/report.h"
+#include "harness/app/run_summary.h"
 #include "harness/base/text.h"
 #include "harness/report/record/journal_text.h"
 

@@ -1,11 +1,11 @@
 #include "harness/app/recorder.h"
 
-#include "harness/app/resume.h"
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/report/files/writers.h"
 #include "harness/report/record/journal_text.h"
 #include "harness/report/record/rows_left.h"
+#include "harness/report/record/rows_to_resume.h"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,7 @@
 #include "harness/app/report.h"
 
 #include "harness/app/find_report.h"
+#include "harness/app/run_summary.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/files/github_summary.h"
@@ -45,12 +46,6 @@ void write_text(const std::filesystem::path& path, std::ostream& out,
   } else {
     write_named_file(path, text());
   }
-}
-
-void print_summary(std::ostream& out, Console& console, const RunReport& report,
-                   const std::filesystem::path& folder, bool benchmark_console) {
-  console.summary(report, folder);
-  if (benchmark_console) out << perf_console(report);
 }
 
 ExitCode report(const ReportOptions& options, const Terminal& terminal) {

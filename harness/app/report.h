@@ -25,10 +25,6 @@ struct ReportOptions {
 /// Rewrites all reports of each device from its journal and prints the summary.
 ExitCode report(const ReportOptions& options, const Terminal& terminal);
 
-/// Prints the summary of a run, then, if asked, its times in Google Benchmark's console format.
-void print_summary(std::ostream& out, Console& console, const RunReport& report,
-                   const std::filesystem::path& folder, bool benchmark_console);
-
 /// Default number of rows in the answer to a question.
 inline constexpr std::size_t rows_of_an_answer = 10;
 

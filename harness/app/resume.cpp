@@ -3,14 +3,11 @@
 #include "harness/app/find_report.h"
 #include "harness/app/run_inputs.h"
 #include "harness/base/error.h"
-#include "harness/engine/workers/retry.h"
 #include "harness/report/record/journal_text.h"
-#include "harness/report/record/rows_left.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 #include <system_error>
 
 namespace assay::app {
@@ -38,14 +35,6 @@ fs::path run_folder_of(const fs::path& journal) {
   return error || from_here.empty() || *from_here.begin() == ".." ? whole : from_here;
 }
 
-/// Whether the rounds are plausible, as later rounds continue from them: a journal that was edited by hand
-/// may hold any number.
-bool has_possible_rounds(std::span<const Block> blocks) {
-  constexpr int most_rounds = 1'000'000;
-  return std::ranges::all_of(
-      blocks, [](const Block& block) { return block.round >= 0 && block.round < most_rounds; });
-}
-
 bool is_same(const RowInfo& a, const RowInfo& b) {
   return a.id == b.id && a.mode == b.mode && a.op == b.op && a.impl == b.impl && a.group == b.group &&
          a.params == b.params && a.forms == b.forms && a.tune == b.tune && a.fill == b.fill &&
@@ -70,33 +59,6 @@ ResumedRun find_resumed_run(const fs::path& path, const Context& context) {
   }
   run.options = context.parse_run(run.command);
   return run;
-}
-
-RowsLeft rows_left(const ReportBuilder& journal) {
-  const std::set<RowIndex> baselines =
-      baselines_in(journal.rows(), [&](RowIndex row) -> const RowInfo& { return journal.info(row); });
-  RowsLeft left;
-  left.wanted.assign(journal.rows(), false);
-  for (RowIndex row = 0; row < journal.rows(); ++row) {
-    const RowEvents& events = journal.events(row);
-    left.wanted[row] = !events.is_finished();
-    const bool matters = left.wanted[row] || baselines.contains(row);
-    if (!has_possible_rounds(events.blocks)) continue;
-    if (matters && events.judged && !events.blocks.empty())
-      left.progress[row] = {events.judged->output_hash, events.blocks};
-  }
-  return left;
-}
-
-std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal) {
-  std::map<RowIndex, RowEnd> untried;
-  for (RowIndex row = 0; row < journal.rows(); ++row) {
-    const RowEvents& events = journal.events(row);
-    const bool was_lost = events.is_finished() && is_lost(events.end->status);
-    const bool may_kill = events.killed + 1 >= most_kills;  // then killed_rows() does not run it again
-    if (was_lost && !may_kill && events.end->retry.empty()) untried.emplace(row, *events.end);
-  }
-  return untried;
 }
 
 std::optional<std::string> refuse_other_run(const RunInfo& before, const RunInfo& now) {

@@ -3,10 +3,8 @@
 #include "harness/app/context.h"
 #include "harness/app/run_options.h"
 #include "harness/report/record/report_builder.h"
-#include "harness/report/record/rows_left.h"
 
 #include <filesystem>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,14 +27,6 @@ struct ResumedRun {
 /// a journal. Throws Error(Usage) if there is none, or if it was killed before it had written its command
 /// line.
 ResumedRun find_resumed_run(const std::filesystem::path& path, const Context& context);
-
-/// The rows that have no end, were cut short by a stop, or were not reached. `wanted` is never empty if the
-/// journal has a plan.
-RowsLeft rows_left(const ReportBuilder& journal);
-
-/// Rows that ended with the loss of their worker, and whose second try the run did not reach, with their
-/// ends: the resuming run tries them again.
-std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal);
 
 /// Why a run cannot be resumed, given its current circumstances and rows; nullopt if they equal those in its
 /// journal.

@@ -9,6 +9,7 @@
 #include "harness/engine/workers/device_workers.h"
 #include "harness/engine/workers/supervise.h"
 #include "harness/report/record/rows_left.h"
+#include "harness/report/record/rows_to_resume.h"
 
 #include <fmt/format.h>
 

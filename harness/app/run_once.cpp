@@ -17,6 +17,7 @@
 #include "harness/engine/run/row_program.h"
 #include "harness/engine/run/shards.h"
 #include "harness/report/record/exit_code.h"
+#include "harness/report/record/rows_to_resume.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -19,6 +19,10 @@ StatusClass class_of(Status status) {
   return StatusClass::Infrastructure;
 }
 
+bool is_lost(Status status) {
+  return status == Status::Timeout || status == Status::DeviceLost || status == Status::Crash;
+}
+
 std::string_view name_of(Status status) {
   return name_in(status_names, status);
 }

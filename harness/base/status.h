@@ -32,6 +32,10 @@ enum class Status : std::uint8_t {
 enum class StatusClass : std::uint8_t { Fine, Failing, Infrastructure };
 
 StatusClass class_of(Status status);
+
+/// Whether a row that ended with this status took its worker with it: the process exits after it.
+bool is_lost(Status status);
+
 std::string_view name_of(Status status);  ///< "PASS", "OUT_OF_MEMORY", ...
 std::optional<Status> parse_status(std::string_view name);
 

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 #include <vector>
 
@@ -68,13 +69,12 @@ std::string files_row(const std::string& what, const Lines& files) {
   return names.empty() ? "" : fmt::format("| {} | {} |\n", what, fmt::join(names, ", "));
 }
 
-/// Returns the references named after the op. A family's shared references are many and change too often for
-/// this page.
+/// Returns the references named after the op, in any folder. A family's shared references are many and change
+/// too often for this page.
 Lines own_references(const Op& op, const Lines& references) {
   Lines own;
-  for (const char* end : {".cpp", ".h"}) {
-    const std::string path = "references/" + op.name + end;
-    if (std::ranges::find(references, path) != references.end()) own.push_back(path);
+  for (const std::string& path : references) {
+    if (std::filesystem::path(path).stem() == op.name) own.push_back(path);
   }
   return own;
 }

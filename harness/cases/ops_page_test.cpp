@@ -44,6 +44,15 @@ TEST(OpsPageText, HasARowAndASectionForEachOp) {
       << "a bar would end the cell";
 }
 
+TEST(OpsPageText, NamesTheOpsOwnReferenceWhereverItIs) {
+  Op op = *test::fake_ops().find("q8ta_pixel_shuffle");
+  op.files = {"ops/some/x.cpp", "references/common/bounds.h", "references/some/q8ta_pixel_shuffle.cpp",
+              "references/some/q8ta_pixel_shuffle.h", "references/some/q8ta_pixel_shuffle_rows.h"};
+  EXPECT_THAT(ops_page(Registry({op}), {}),
+              HasSubstr("\n| reference | `references/some/q8ta_pixel_shuffle.cpp`, "
+                        "`references/some/q8ta_pixel_shuffle.h` |\n"));
+}
+
 TEST(OpsPageText, TakesANewOpWhereItsNameBelongs) {
   EXPECT_EQ(with("c"), R"(# Ops
 

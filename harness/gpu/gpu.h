@@ -329,14 +329,15 @@ enum class Spacing : std::uint8_t {
   Overlapped  ///< no barriers: measures throughput
 };
 
-class ClockProbe;
+/// Work that other submissions record at their end: the clock probe's.
+struct AppendedWork;
 
 struct TimedRun {
   int warm = 0;   ///< programs before the first stamp
   int batch = 1;  ///< programs between the stamps
   Spacing spacing = Spacing::Barrier;
-  std::size_t first_set = 0;          ///< the workspace of the first program; the others follow in turn
-  const ClockProbe* probe = nullptr;  ///< runs after the batch, timed separately; null: none
+  std::size_t first_set = 0;      ///< the workspace of the first program; the others follow in turn
+  AppendedWork* probe = nullptr;  ///< runs after the batch, timed separately; null: none
 
   friend bool operator==(const TimedRun&, const TimedRun&) = default;
 };
@@ -479,6 +480,9 @@ class ClockProbe {
   /// Slows a program down on purpose: appends a dispatch of the clock probe's work that takes about `ns` at
   /// full clock, at least an empty dispatch.
   void burden(Program& program, double ns) const;
+
+  /// One run of the clock probe, as TimedRun takes it. It lives as long as the clock probe.
+  AppendedWork& work() const;
 
   struct State;
   State& state() const { return *state_; }

@@ -102,7 +102,7 @@ gpu::Executable& Bench::executable(const Program& program) {
 
 Reading Bench::read(gpu::Executable& executable, int batch) {
   const gpu::TimedRun run{
-      .warm = 0, .batch = batch, .probe = effort_.watches_clock ? &tools_.probe : nullptr};
+      .warm = 0, .batch = batch, .probe = effort_.watches_clock ? &tools_.probe.work() : nullptr};
   const gpu::Timing timing = executable.time(workspace_, run, options_.timeout_s);
   // A broken clock may stand still.
   const bool seen = timing.gpu_ns && *timing.gpu_ns > 0;

@@ -37,14 +37,14 @@ class GpuSource : public SampleSource {
   }
 
   Reading time_batch(int warm, int batch) override {
-    const gpu::Timing timing = time({.warm = warm, .batch = batch, .probe = &tools_->probe});
+    const gpu::Timing timing = time({.warm = warm, .batch = batch, .probe = &tools_->probe.work()});
     return reading_of(timing);
   }
 
   Audit audit(int warm, int batch, double most_s) override {
     const Stopwatch watch;
-    const RotatingSets::Audit found = sets_.audit({.warm = warm, .batch = batch, .probe = &tools_->probe},
-                                                  most_s, timed_.test_case->timeout_s);
+    const RotatingSets::Audit found = sets_.audit(
+        {.warm = warm, .batch = batch, .probe = &tools_->probe.work()}, most_s, timed_.test_case->timeout_s);
     submitted_s_ += watch.s();
     return {found.is_right, reading_of(found.first)};
   }

@@ -16,10 +16,6 @@ constexpr std::size_t most_rows_before = 8;  ///< the most recent ones, which ar
 
 }  // namespace
 
-bool is_lost(Status status) {
-  return status == Status::Timeout || status == Status::DeviceLost || status == Status::Crash;
-}
-
 Retry::Retry(RowIndex row, RowEnd first, std::vector<RowIndex> before)
     : row_(row), first_(std::move(first)), before_(std::move(before)), rows_{row} {
   std::erase(before_, row_);

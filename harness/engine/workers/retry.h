@@ -7,9 +7,6 @@
 
 namespace assay {
 
-/// Whether a process exits after a row that ended with this status.
-bool is_lost(Status status);
-
 /// The second try of a row that cost a worker: it runs once more, alone in a new process. If it is lost
 /// again, it is REPRODUCED; so is a row that fails in another way. If it ends well and no row had run before
 /// it the first time, it is FLAKY. Otherwise it is tried a last time after the rows that had run before it:

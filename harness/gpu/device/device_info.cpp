@@ -1,6 +1,6 @@
 #include "harness/gpu/device/cooperative.h"
 #include "harness/gpu/device/instance.h"
-#include "harness/gpu/memory/image.h"
+#include "harness/gpu/device/texture_formats.h"
 
 #include <fmt/format.h>
 

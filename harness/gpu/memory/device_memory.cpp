@@ -18,8 +18,8 @@
 namespace assay::gpu {
 namespace {
 
-constexpr double timeout_s = 60;
-constexpr std::uint32_t local_size = 64;
+constexpr double job_timeout_s = 60;
+constexpr std::uint32_t job_local_size = 64;
 constexpr std::uint64_t word_bytes = 4;
 constexpr std::int64_t places = 4;  // of an invocation of difference.comp
 
@@ -38,7 +38,7 @@ Physical words(std::uint64_t bytes) {
 struct Kernel {
   Kernel(Device::State& device, ShaderLibrary& shaders, const std::string& name, std::size_t buffers,
          int push_constants)
-      : dispatch{.label = name, .shader = name + ".comp", .local_size = {local_size, 1, 1}} {
+      : dispatch{.label = name, .shader = name + ".comp", .local_size = {job_local_size, 1, 1}} {
     for (int i = 0; i < push_constants; ++i) {
       dispatch.push.add(std::int64_t{0});
     }
@@ -105,7 +105,7 @@ class Job {
     Program program;
     program.dispatches.push_back(kernel.dispatch);
     program.dispatches.front().push = push;
-    program.dispatches.front().workgroups = fold_grid(invocations, local_size);
+    program.dispatches.front().workgroups = fold_grid(invocations, job_local_size);
     const Bindings& bindings = bindings_.emplace_back(device_.table, program, kernel.pipelines, buffers);
     Recordable{device_.table, program, kernel.pipelines}.record(step(), bindings, Part::All);
   }
@@ -113,7 +113,7 @@ class Job {
   void submit() {
     if (submission_) {
       step();
-      submission_->submit_and_wait(timeout_s);
+      submission_->submit_and_wait(job_timeout_s);
     }
   }
 
@@ -262,7 +262,7 @@ bool DeviceMemory::State::same(Job& job, const Stretch& a, const Stretch& b) {
                                              found.state().descriptor_of(Resource::tensor(0))};
   PushConstants push;
   push.add(count).add(words_of(a.offset)).add(words_of(b.offset));
-  job.run(difference, div_up(count, places * local_size) * local_size, push, buffers);
+  job.run(difference, div_up(count, places * job_local_size) * job_local_size, push, buffers);
   return true;
 }
 

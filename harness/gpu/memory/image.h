@@ -24,14 +24,6 @@ inline constexpr VkImageSubresourceRange whole_image{.aspectMask = VK_IMAGE_ASPE
                                                      .baseArrayLayer = 0,
                                                      .layerCount = 1};
 
-/// The format whose texel is four lanes of `dtype`. Throws std::logic_error for a dtype that exists on the
-/// host only.
-VkFormat texel_format(DType dtype);
-
-/// The textures that `device` supports as storage images and as source and target of copies, and which of
-/// them it can also sample.
-std::vector<TextureSupport> supported_textures(VkPhysicalDevice device);
-
 /// Creates a storage and transfer image for a texture form, without memory; shaders may sample it if the
 /// device can. Throws Error when the device has no such textures.
 Image create_image(Device::State& device, std::string name, const Physical& physical);

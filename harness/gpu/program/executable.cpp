@@ -7,7 +7,6 @@
 #include "harness/gpu/program/program_hash.h"
 #include "harness/gpu/program/recording.h"
 #include "harness/gpu/program/submission.h"
-#include "harness/gpu/timing/clock_probe.h"
 #include "harness/gpu/timing/timer.h"
 
 #include <fmt/format.h>
@@ -357,7 +356,7 @@ void TimedBatch::State::record(const Executable::State& executable, Rotation set
   executable.record_batch(submission, sets, run.batch, run.spacing);
   stamp();
   if (has_probe) {
-    run.probe->state().record(commands);
+    run.probe->record(commands);
     stamp();
   }
   barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);

@@ -11,7 +11,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Kind = ShaderBinding::Kind;
 
-const Form buffer{}, texture2d{Storage::Texture2D, Layout::WP}, texture3d{Storage::Texture3D, Layout::WP};
+const Form buffer{}, checked_texture2d{Storage::Texture2D, Layout::WP},
+    checked_texture3d{Storage::Texture3D, Layout::WP};
 
 /// A program of one dispatch and its shader's interface. They agree until a test changes one of them.
 struct Parts {
@@ -24,7 +25,7 @@ struct Parts {
                                   .bindings = {Resource::tensor(0), Resource::tensor(1),
                                                sampled(Resource::tensor(2)), Resource::scratch(0)}}}};
   std::vector<Physical> tensors{
-      {buffer, DType::F32, {4}}, {texture3d, DType::I8, {4}}, {texture2d, DType::U8, {4}}};
+      {buffer, DType::F32, {4}}, {checked_texture3d, DType::I8, {4}}, {checked_texture2d, DType::U8, {4}}};
   std::vector<ShaderInterface> shaders{
       {.bindings = {{.binding = 0, .kind = Kind::StorageBuffer, .name = "x", .readonly = true},
                     {.binding = 1,
@@ -84,7 +85,7 @@ TEST(InterfaceCheck, ABindingThatTheShaderDoesNotUseIsHarmless) {
 
 TEST(InterfaceCheck, RefusesAnotherKindThanTheForms) {
   EXPECT_THAT(complaint([](Parts& p) {
-                p.tensors[0] = {texture3d, DType::F32, {4}};
+                p.tensors[0] = {checked_texture3d, DType::F32, {4}};
               }),
               AllOf(HasSubstr("declares set 0, binding 0 ('x') as a storage buffer"),
                     HasSubstr("binds tensor 0 (texture3d/WP) there as a storage image")));

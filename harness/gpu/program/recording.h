@@ -27,4 +27,13 @@ struct Recordable {
   void record_dispatch(VkCommandBuffer commands, const Bindings& bindings, std::size_t index) const;
 };
 
+/// Work that a submission can record at its end. Barriers around it are the caller's.
+struct AppendedWork {
+  AppendedWork() = default;
+  AppendedWork(const AppendedWork&) = delete;
+  AppendedWork& operator=(const AppendedWork&) = delete;
+  virtual ~AppendedWork() = default;
+  virtual void record(VkCommandBuffer commands) = 0;
+};
+
 }  // namespace assay::gpu

@@ -169,6 +169,10 @@ ClockProbe::~ClockProbe() = default;
 ClockProbe::ClockProbe(ClockProbe&&) noexcept = default;
 ClockProbe& ClockProbe::operator=(ClockProbe&&) noexcept = default;
 
+AppendedWork& ClockProbe::work() const {
+  return *state_;
+}
+
 double ClockProbe::time_ns(double timeout_s) {
   const DeviceInfo& info = state_->kernel.device().info();
   const std::array rounds{state_->rounds, state_->rounds};

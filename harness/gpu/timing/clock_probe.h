@@ -40,11 +40,10 @@ class ClockProbeKernel {
   Bindings bindings_;
 };
 
-struct ClockProbe::State {
+struct ClockProbe::State final : AppendedWork {
   State(Device& device, ShaderLibrary& shaders);
 
-  /// Records the clock probe once. Barriers around it are the caller's.
-  void record(VkCommandBuffer commands) { kernel.record(commands, rounds); }
+  void record(VkCommandBuffer commands) override { kernel.record(commands, rounds); }
 
   ClockProbeKernel kernel;
   std::uint32_t rounds;

@@ -1,15 +1,12 @@
 #include "harness/report/files/pivot.h"
 
-#include "harness/base/text.h"
+#include "harness/report/record/device_name.h"
 #include "harness/report/record/row_key.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 
 namespace assay {
 
@@ -127,30 +124,6 @@ Pivot make_pivot(std::span<const RunReport> reports) {
   Pivot pivot{.reports = reports, .devices = unique_device_names(runs), .rows = rows_of(reports)};
   find_rivals(pivot.rows);
   return pivot;
-}
-
-std::string short_device_name(std::string_view name) {
-  constexpr std::array vendors = {"NVIDIA", "AMD", "Intel", "Qualcomm", "ARM", "Apple"};
-  std::string outside;
-  int depth = 0;
-  for (const char c : printable(name)) {
-    if (c == ')' && depth > 0) {
-      --depth;
-      outside += ' ';
-    } else if (c == '(') {
-      ++depth;
-    } else if (depth == 0) {
-      outside += c;
-    }
-  }
-  std::istringstream stream(outside);
-  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
-  if (words.size() > 1 && std::ranges::find(vendors, words.front()) != vendors.end()) {
-    words.erase(words.begin());
-  }
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text.empty() ? "device" : text;
 }
 
 }  // namespace assay

@@ -55,9 +55,6 @@ Pivot make_pivot(std::span<const RunReport> reports);
 /// A short, unique name for the device of each run: "H200 #1", "H200 #2".
 std::vector<std::string> unique_device_names(std::span<const RunInfo> runs);
 
-/// "H100 80GB HBM3" for "NVIDIA H100 80GB HBM3", "llvmpipe" for "llvmpipe (LLVM 15.0.6, 256 bits)".
-std::string short_device_name(std::string_view name);
-
 /// Whether pivots show the record's figures: only a case that passed has some here; perf.csv also has those
 /// of suspects.
 bool has_figures(const Record* record);

@@ -32,16 +32,6 @@ std::string id(const std::string& name, const std::string& impl = "fused") {
   return test::sample_case(name, "perf", impl).id;
 }
 
-TEST(ShortDeviceName, KeepsTheModel) {
-  EXPECT_EQ(short_device_name("NVIDIA H100 80GB HBM3"), "H100 80GB HBM3");
-  EXPECT_EQ(short_device_name("llvmpipe (LLVM 15.0.6, 256 bits)"), "llvmpipe");
-  EXPECT_EQ(short_device_name("Intel(R) UHD Graphics 620 (KBL GT2)"), "UHD Graphics 620");
-  EXPECT_EQ(short_device_name("AMD Radeon RX 7900 XTX (RADV (NAVI31))"), "Radeon RX 7900 XTX");
-  EXPECT_EQ(short_device_name("Apple"), "Apple");
-  EXPECT_EQ(short_device_name(" (unclosed"), "device");
-  EXPECT_EQ(short_device_name("a)b"), "a)b");
-}
-
 TEST(Pivot, GivesEachDeviceANameOfItsOwn) {
   const std::vector<RunReport> reports = {pivot_report_on("X (a)", {}), pivot_report_on("X #1", {}),
                                           pivot_report_on("Y", {}), pivot_report_on("X (b)", {})};

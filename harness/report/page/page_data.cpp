@@ -7,6 +7,7 @@
 #include "harness/report/page/row_facts.h"
 #include "harness/report/page/row_history.h"
 #include "harness/report/record/codec.h"
+#include "harness/report/record/device_name.h"
 
 #include <algorithm>
 #include <array>

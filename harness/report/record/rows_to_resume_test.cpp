@@ -1,9 +1,9 @@
-#include "harness/app/resume.h"
+#include "harness/report/record/rows_to_resume.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace assay::app {
+namespace assay {
 namespace {
 
 using ::testing::ElementsAre;
@@ -51,4 +51,4 @@ TEST(UntriedRows, AreNotThoseThatTheRunWasKilledWithAgainAndAgain) {
 }
 
 }  // namespace
-}  // namespace assay::app
+}  // namespace assay

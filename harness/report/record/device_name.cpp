@@ -1,0 +1,37 @@
+#include "harness/report/record/device_name.h"
+
+#include "harness/base/text.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <sstream>
+#include <vector>
+
+namespace assay {
+
+std::string short_device_name(std::string_view name) {
+  constexpr std::array vendors = {"NVIDIA", "AMD", "Intel", "Qualcomm", "ARM", "Apple"};
+  std::string outside;
+  int depth = 0;
+  for (const char c : printable(name)) {
+    if (c == ')' && depth > 0) {
+      --depth;
+      outside += ' ';
+    } else if (c == '(') {
+      ++depth;
+    } else if (depth == 0) {
+      outside += c;
+    }
+  }
+  std::istringstream stream(outside);
+  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  if (words.size() > 1 && std::ranges::find(vendors, words.front()) != vendors.end()) {
+    words.erase(words.begin());
+  }
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text.empty() ? "device" : text;
+}
+
+}  // namespace assay
