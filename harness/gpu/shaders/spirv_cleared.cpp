@@ -7,7 +7,6 @@
 namespace assay::gpu {
 namespace {
 
-constexpr std::size_t header_words = 5;
 constexpr std::size_t bound_word = 3;  ///< one more than the largest id
 constexpr unsigned count_shift = 16;   ///< an instruction's first word: number of words, opcode
 
@@ -15,7 +14,7 @@ constexpr unsigned count_shift = 16;   ///< an instruction's first word: number 
 class Clearing {
  public:
   explicit Clearing(std::span<const std::uint32_t> words)
-      : words_(words), made_(words.begin(), words.begin() + header_words) {}
+      : words_(words), made_(words.begin(), words.begin() + spirv_header_words) {}
 
   void copy(const SpirvInstruction& instruction) {
     const std::size_t count = words_[at_] >> count_shift;
@@ -47,7 +46,7 @@ class Clearing {
   }
 
   std::span<const std::uint32_t> words_;
-  std::size_t at_ = header_words;
+  std::size_t at_ = spirv_header_words;
   std::vector<std::uint32_t> made_;
   std::map<std::uint32_t, std::uint32_t> pointees_;  ///< by pointer type
 };
@@ -55,7 +54,7 @@ class Clearing {
 }  // namespace
 
 std::vector<std::uint32_t> with_cleared_workgroup_memory(std::span<const std::uint32_t> words) {
-  if (words.size() < header_words) return {words.begin(), words.end()};
+  if (words.size() < spirv_header_words) return {words.begin(), words.end()};
   Clearing clearing(words);
   each_instruction(words, "workgroup memory",
                    [&](const SpirvInstruction& instruction) { clearing.copy(instruction); });

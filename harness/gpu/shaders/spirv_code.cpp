@@ -1,6 +1,5 @@
 #include "harness/gpu/gpu.h"
-
-#include <glslang/SPIRV/spirv.hpp>
+#include "harness/gpu/shaders/spirv_instructions.h"
 
 #include <functional>
 #include <unordered_set>
@@ -8,14 +7,12 @@
 namespace assay::gpu {
 namespace {
 
-constexpr std::size_t header_words = 5;
-
 using Words = std::span<const std::uint32_t>;
 
 /// Calls `visit` with the words of each instruction. Returns false for words that are no SPIR-V module.
 bool each_in(Words module, const std::function<void(Words)>& visit) {
-  if (module.size() < header_words || module[0] != spv::MagicNumber) return false;
-  for (std::size_t at = header_words; at < module.size();) {
+  if (module.size() < spirv_header_words || module[0] != spv::MagicNumber) return false;
+  for (std::size_t at = spirv_header_words; at < module.size();) {
     const std::size_t count = module[at] >> spv::WordCountShift;
     if (count == 0 || count > module.size() - at) return false;
     visit(module.subspan(at, count));
@@ -56,7 +53,7 @@ std::vector<std::uint32_t> without_debug_information(std::span<const std::uint32
       set_by_name.insert(instruction[1]);
   });
   if (!is_module) return {words.begin(), words.end()};
-  std::vector<std::uint32_t> kept(words.begin(), words.begin() + header_words);
+  std::vector<std::uint32_t> kept(words.begin(), words.begin() + spirv_header_words);
   each_in(words, [&](Words instruction) {
     if (!is_for_people(instruction, set_by_name))
       kept.insert(kept.end(), instruction.begin(), instruction.end());

@@ -2,6 +2,7 @@
 
 #include <glslang/SPIRV/spirv.hpp>  // the numbers of the specification, namespace spv
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -10,6 +11,9 @@
 #include <vector>
 
 namespace assay::gpu {
+
+/// Words before the first instruction of a module.
+inline constexpr std::size_t spirv_header_words = 5;
 
 /// One instruction of a SPIR-V module, valid only during the call of each_instruction()'s visitor.
 struct SpirvInstruction {
