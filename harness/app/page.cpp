@@ -4,7 +4,7 @@
 #include "harness/app/report.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
-#include "harness/report/files/pivot.h"
+#include "harness/report/files/device_key.h"
 #include "harness/report/page/page.h"
 #include "harness/report/record/find_rows.h"
 

@@ -3,7 +3,7 @@
 #include "harness/app/night_folder.h"
 #include "harness/report/compare/row_side.h"
 #include "harness/report/compare/run_noise.h"
-#include "harness/report/files/pivot.h"
+#include "harness/report/files/device_key.h"
 #include "harness/report/record/journal.h"
 #include "tests/support/simulated_series.h"
 #include "tests/support/tell.h"

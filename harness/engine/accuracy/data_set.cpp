@@ -3,7 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/hash.h"
-#include "harness/cases/npy_files.h"
+#include "harness/cases/fit_array.h"
 #include "harness/op/expected_check.h"
 #include "harness/tensor/array_file.h"
 #include "harness/tensor/tensor_hash.h"

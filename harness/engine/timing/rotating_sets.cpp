@@ -210,7 +210,7 @@ RotatingSets::Audit RotatingSets::audit(const gpu::TimedRun& run, double most_s,
   return found;
 }
 
-RotatingSets::Audit RotatingSets::audit_one(std::size_t set, const gpu::ClockProbe* probe, double timeout_s) {
+RotatingSets::Audit RotatingSets::audit_one(std::size_t set, gpu::AppendedWork* probe, double timeout_s) {
   Set& audited = sets_[set];
   data_[audited.data].experiment->poison_outputs(audited.memory, poison_);
   const gpu::Timing timing = executable().time(audited.memory, {.batch = 1, .probe = probe}, timeout_s);

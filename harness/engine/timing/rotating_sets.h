@@ -110,7 +110,7 @@ class RotatingSets {
   std::vector<gpu::Workspace*> memory_of(const std::vector<std::size_t>& sets);
   gpu::Timing submit(const gpu::TimedRun& asked, Turn turn, double timeout_s);
   void note_run(const Turn& turn, std::size_t first, std::size_t programs);
-  Audit audit_one(std::size_t set, const gpu::ClockProbe* probe, double timeout_s);
+  Audit audit_one(std::size_t set, gpu::AppendedWork* probe, double timeout_s);
   std::vector<std::size_t> written_sets() const;
   std::size_t count_right(const std::vector<std::size_t>& written);
   bool is_right_with_other_data(double timeout_s);

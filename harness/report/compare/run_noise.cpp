@@ -6,7 +6,7 @@
 #include "harness/report/compare/row_side.h"
 #include "harness/report/files/csv.h"
 #include "harness/report/files/csv_reader.h"
-#include "harness/report/files/pivot.h"
+#include "harness/report/files/device_key.h"
 
 #include <fmt/format.h>
 

@@ -10,10 +10,6 @@
 
 namespace assay {
 
-/// A key that identifies a device: its UUID, else its name. A software device is identified by its name and
-/// the CPU, as its UUID changes with the driver's version.
-std::string device_key(const RunInfo& run);
-
 /// One case of mode perf on every device.
 struct PivotRow {
   std::vector<const Record*> records;  ///< one per device; null if its report does not have the case

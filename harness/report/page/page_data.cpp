@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/report/compare/compare.h"
-#include "harness/report/files/pivot.h"
+#include "harness/report/files/device_key.h"
 #include "harness/report/page/environment.h"
 #include "harness/report/page/row_facts.h"
 #include "harness/report/page/row_history.h"

@@ -1,11 +1,24 @@
 #include "harness/report/record/rows_to_resume.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <span>
+#include <string>
 
 namespace assay {
 namespace {
+
+RowEnd killed_end(const RowEvents& events) {
+  if (events.killed + 1 < most_kills)
+    return {.status = Status::Interrupted, .reason = std::string(killed_while_running)};
+  return {.status = Status::Crash,
+          .reason =
+              fmt::format("the run was killed while this row ran, as it was {} times before: the row may be "
+                          "what takes the machine down",
+                          events.killed)};
+}
 
 /// Whether the rounds are plausible, as later rounds continue from them: a journal that was edited by hand
 /// may hold any number.
@@ -16,6 +29,24 @@ bool has_possible_rounds(std::span<const Block> blocks) {
 }
 
 }  // namespace
+
+std::vector<KilledRow> killed_rows(const ReportBuilder& journal) {
+  std::vector<KilledRow> killed;
+  for (RowIndex row = 0; row < journal.rows(); ++row) {
+    const RowEvents& events = journal.events(row);
+    if (events.running && !events.end) killed.push_back({row, killed_end(events)});
+  }
+  return killed;
+}
+
+std::set<RowIndex> suspected_rows(const ReportBuilder& journal) {
+  std::set<RowIndex> rows;
+  for (RowIndex row = 0; row < journal.rows(); ++row) {
+    const std::optional<RowEnd>& end = journal.events(row).end;
+    if (end && end->status == Status::Interrupted && end->reason == killed_while_running) rows.insert(row);
+  }
+  return rows;
+}
 
 RowsLeft rows_left(const ReportBuilder& journal) {
   const std::set<RowIndex> baselines =
