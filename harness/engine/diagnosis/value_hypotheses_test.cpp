@@ -13,7 +13,7 @@ namespace {
 using test::Wronged;
 using ::testing::HasSubstr;
 
-Wronged integers() {
+Wronged quantized_rows() {
   return {test::row_quantize_op(), test::row_params(6, 16)};
 }
 
@@ -22,7 +22,7 @@ Wronged explained_reals() {
 }
 
 TEST(ExplainUnwritten, WhereNothingIsStored) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   wronged.answer_by([](std::int64_t) { return 77; });
   const auto found = explain_unwritten(wronged.output([](std::int64_t) { return true; }));
   ASSERT_TRUE(found.has_value());
@@ -32,7 +32,7 @@ TEST(ExplainUnwritten, WhereNothingIsStored) {
 }
 
 TEST(ExplainOverwritten, WhereRowsAreStoredOverEachOther) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   // All rows were stored in row 0, where the last one stayed; the other rows were never written.
   wronged.answer_by([&](std::int64_t i) { return i < 16 ? wronged.expected(80 + i) : 99; });
   const auto is_unwritten = [](std::int64_t i) { return i >= 16; };
@@ -67,7 +67,7 @@ TEST(ExplainSign, OfZerosThatAreNegative) {
 }
 
 TEST(ExplainClamp, OfAnEndThatIsNotReached) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   wronged.answer_by([&](std::int64_t i) { return std::min(wronged.expected(i), 20.0); });
   const auto found = explain_clamp(wronged.output());
   ASSERT_TRUE(found.has_value());
@@ -102,13 +102,13 @@ TEST(ExplainClamp, OfAnEndThatIsPassed) {
 }
 
 TEST(ExplainClamp, NotOfARowOfZeros) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   wronged.answer_by([&](std::int64_t i) { return i >= 80 ? 0 : wronged.expected(i); });
   EXPECT_FALSE(explain_clamp(wronged.output()).has_value());
 }
 
 TEST(ExplainDifference, OfAllElements) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   wronged.answer_by([&](std::int64_t i) { return wronged.expected(i) + 3; });
   const auto found = explain_difference(wronged.output());
   ASSERT_TRUE(found.has_value());
@@ -117,7 +117,7 @@ TEST(ExplainDifference, OfAllElements) {
 }
 
 TEST(ExplainDifference, NotWhereOthersAreRight) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   wronged.answer_by([&](std::int64_t i) { return wronged.expected(i) + (i % 2 == 0 ? 1 : 0); });
   EXPECT_FALSE(explain_difference(wronged.output()).has_value());
 }
@@ -137,7 +137,7 @@ std::string rounding_text(const Wronged& wronged, const std::function<double(std
 }
 
 TEST(ExplainRounding, TellsTheDirection) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   const auto off_by = [&](double error) {
     wronged.answer_by([&](std::int64_t i) { return wronged.expected(i) + (i % 3 == 0 ? error : 0); });
   };
@@ -150,7 +150,7 @@ TEST(ExplainRounding, TellsTheDirection) {
 }
 
 TEST(ExplainRounding, KnowsTruncationByWhereZeroIs) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   const auto zero_of = [&](std::int64_t i) { return wronged.inputs()[2].at(i / 16); };
   const auto from_zero = [&](std::int64_t i) { return wronged.expected(i) - zero_of(i); };
   wronged.answer_by([&](std::int64_t i) {
@@ -162,7 +162,7 @@ TEST(ExplainRounding, KnowsTruncationByWhereZeroIs) {
 }
 
 TEST(ExplainRounding, NotWhereAllAreOffByOne) {
-  Wronged wronged = integers();
+  Wronged wronged = quantized_rows();
   wronged.answer_by([&](std::int64_t i) { return wronged.expected(i) + 1; });
   EXPECT_EQ(rounding_text(wronged), "silent");
 }

@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// 100 GB/s beyond the caches, 1 us per dispatch.
-Ceilings ceilings() {
+Ceilings known_ceilings() {
   Ceilings known{
       .bandwidth = {{.footprint_bytes = 1 << 30, .copy_gbps = 100, .read_gbps = 100, .write_gbps = 100}}};
   known.dispatch_us = 1;
@@ -19,20 +19,20 @@ Ceilings ceilings() {
 
 TEST(Repetition, MayTakeLongerByItselfAsFarAsThatIsExplained) {
   const Repetition found{.isolated_us = 151, .batch_us = 100};
-  EXPECT_EQ(faster_when_repeated(found, ceilings()), "");
+  EXPECT_EQ(faster_when_repeated(found, known_ceilings()), "");
 }
 
 TEST(Repetition, ThatSparesWorkIsSuspectWithTheNumbers) {
   const Repetition found{.isolated_us = 1850, .batch_us = 72};
-  EXPECT_THAT(faster_when_repeated(found, ceilings()),
+  EXPECT_THAT(faster_when_repeated(found, known_ceilings()),
               HasSubstr("faster when repeated: 72 us in a batch, 1850 us by itself"));
 }
 
 TEST(Repetition, IsSeenInMeansIfEveryOtherProgramIsSparedItsWork) {
   const std::vector<double> alone = {100e3, 100e3, 100e3};
   const std::vector<double> batches = {100e3, 1e3, 100e3, 1e3, 100e3};  // their median is 100 us
-  EXPECT_EQ(faster_when_repeated(repetition_of(alone, alone), ceilings()), "");
-  EXPECT_NE(faster_when_repeated(repetition_of(alone, batches), ceilings()), "");
+  EXPECT_EQ(faster_when_repeated(repetition_of(alone, alone), known_ceilings()), "");
+  EXPECT_NE(faster_when_repeated(repetition_of(alone, batches), known_ceilings()), "");
 }
 
 TEST(KnownData, AreASuspicionWhereProgramsAreClearlyFasterOnThem) {
@@ -46,20 +46,20 @@ TEST(KnownData, AreASuspicionWhereProgramsAreClearlyFasterOnThem) {
 
 TEST(Repetition, MayMoveItsDataFromFarAway) {
   const Repetition found{.isolated_us = 250, .batch_us = 100, .bytes = 10'000'000};
-  EXPECT_EQ(faster_when_repeated(found, ceilings()), "") << "10 MB at 100 GB/s are 100 us";
-  EXPECT_NE(faster_when_repeated({.isolated_us = 250, .batch_us = 100}, ceilings()), "");
+  EXPECT_EQ(faster_when_repeated(found, known_ceilings()), "") << "10 MB at 100 GB/s are 100 us";
+  EXPECT_NE(faster_when_repeated({.isolated_us = 250, .batch_us = 100}, known_ceilings()), "");
 }
 
 TEST(Repetition, MayBeDisturbedOnACpu) {
   const Repetition found{.isolated_us = 290, .batch_us = 100, .is_cpu = true};
-  EXPECT_EQ(faster_when_repeated(found, ceilings()), "");
+  EXPECT_EQ(faster_when_repeated(found, known_ceilings()), "");
 }
 
 TEST(Repetition, IsNotAskedOfShortPrograms) {
-  EXPECT_TRUE(is_long_enough(20, 1, ceilings(), 32));
-  EXPECT_FALSE(is_long_enough(9, 1, ceilings(), 32)) << "ten dispatches";
-  EXPECT_FALSE(is_long_enough(20, 3, ceilings(), 32));
-  EXPECT_FALSE(is_long_enough(20, 1, ceilings(), 1000)) << "fifty units of the timer";
+  EXPECT_TRUE(is_long_enough(20, 1, known_ceilings(), 32));
+  EXPECT_FALSE(is_long_enough(9, 1, known_ceilings(), 32)) << "ten dispatches";
+  EXPECT_FALSE(is_long_enough(20, 3, known_ceilings(), 32));
+  EXPECT_FALSE(is_long_enough(20, 1, known_ceilings(), 1000)) << "fifty units of the timer";
   EXPECT_FALSE(is_long_enough(20, 1, {}, 32)) << "no ceilings, no cold caches";
 }
 
