@@ -21,7 +21,7 @@ namespace {
 HostTensor read_tensor(const TensorSpec& spec, const ArrayFile& file, const std::string& doing) {
   HostTensor array = read_array(file);
   try {
-    return cases::fit_array(std::move(array), spec);
+    return fit_array(std::move(array), spec);
   } catch (const Error& error) {
     throw Error(fmt::format("{}: {} {}", doing, to_string(file), error.what()));
   }

@@ -124,15 +124,16 @@ class Row {
       block.samples_ns.push_back(reading.ns);
       if (reading.probe_ns > 0) probes.push_back(reading.probe_ns);
     };
-    std::optional<int> audit_after = drawn_place(share_s);
+    const int audit_after = drawn_place(share_s);
+    bool is_audited = false;
     audited_s_ = 0;
     while (taken() == 0 || (taken() < options_->samples_per_block && left_s() > 0)) {
-      const bool is_audit = audit_after && *audit_after <= taken();
+      const bool is_audit = !is_audited && audit_after <= taken();
       const std::optional<Reading> reading = is_audit ? audit(share_s) : sample();
-      if (is_audit) audit_after.reset();
+      if (is_audit) is_audited = true;
       if (reading) keep(*reading);
     }
-    if (audit_after) audit(share_s);
+    if (!is_audited) audit(share_s);
     samples_.discarded += discarded;
     if (!probes.empty()) block.probe_ns = note_probes(probes);
     return block;
