@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/app/judge/options.h"
+#include "harness/app/judge/shader_use.h"
 #include "harness/app/judge/submission.h"
 #include "harness/cases/case.h"
 
