@@ -376,7 +376,7 @@ void PointBuilder::set_tune() {
     const auto tunable = std::ranges::find(point_.impl->tunables, name, &Tunable::name);
     if (tunable == point_.impl->tunables.end()) {
       const std::string of = fmt::format("tunable of {} impl '{}':", head_.op->name, point_.impl->name);
-      problems.add(unknown_name(*placed.origin.caret, name, of, known));
+      problems.add(unknown_name(*placed.origin.caret, of, name, known));
     } else if (!tunable->allows(placed.value)) {
       problems.add(
           Problem(diagnose(*placed.origin.caret, fmt::format("tune.{} must be {} {}, got {}", name,

@@ -196,7 +196,7 @@ TEST_F(JudgeTest, AnOpWithoutATimedRowIsNamedAndIncomplete) {
 
 // The limits of time and memory are for one worker, which must not run ahead.
 TEST_F(JudgeTest, ItsWorkersAreGivenTheirNumberAndNoThreadsThatPrepare) {
-  folder.write("mine/q8ta_relu.comp", relu() + "// mine\n");
+  folder.write("mine/q8ta_relu.comp", honest());
   judged({}, relu_cases, 0);
   int journals = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder.path() / "out")) {

@@ -46,7 +46,7 @@ constexpr std::array phrases{
 /// How much slower drawn points may be, compared with public ones: their sizes suit tiles less.
 constexpr double most_gap = 1.5;
 
-constexpr std::array<std::string_view, 17> distrusting{
+constexpr std::array<std::string_view, 18> distrusting{
     "refused_capability",
     "refused_spirv",
     "spirv_intrinsics",
@@ -63,6 +63,7 @@ constexpr std::array<std::string_view, 17> distrusting{
     "above_ceilings",
     "faster_when_repeated",
     "faster_on_known_data",
+    "faster_at_public_points",
     "replaces_harness_shader",
 };
 
