@@ -57,12 +57,13 @@ TEST_F(GalleryTest, NamesTheLineOfWhatIsWrong) {
 TEST(ChangedSource, HasTheEditsAndBothMains) {
   GalleryEntry entry;
   entry.kernel = {.shader = "s", .cases = "", .input = "0", .output = "1"};
-  entry.edits = {{"a", "b"}};
+  entry.edits = {{"= 1;", "= 2;"}};
   entry.main = "void main() { honest_main(); }\n";
-  EXPECT_EQ(changed_source(entry, "a; void main() {}"),
-            "b; void honest_main() {}\n#define INPUT 0\n#define OUTPUT 1\nvoid main() { honest_main(); }\n");
+  EXPECT_EQ(
+      changed_source(entry, "x = 1; void main() {}"),
+      "x = 2; void honest_main() {}\n#define INPUT 0\n#define OUTPUT 1\nvoid main() { honest_main(); }\n");
   EXPECT_THROW(changed_source(entry, "void main() {}"), std::runtime_error);
-  EXPECT_THROW(changed_source(entry, "a; a; void main() {}"), std::runtime_error);
+  EXPECT_THROW(changed_source(entry, "x = 1; y = 1; void main() {}"), std::runtime_error);
 }
 
 TEST(Gallery, HasManyCheatsAndHonestOnes) {
