@@ -9,7 +9,7 @@
 # compiled together, so that someone who adds a file does not have to avoid names used in the others.
 #
 # The standard headers that most sources include are precompiled once for all modules, which saves a third of their
-# compile time. A source still includes what it needs: the asan preset, scripts/odr.sh and clang-tidy do without them.
+# compile time. A source still includes what it needs: the asan preset, scripts/dev/odr.sh and clang-tidy do without them.
 function(assay_module name)
   cmake_parse_arguments(ARG "NO_TEST;FAST;EACH_ALONE" "" "DIR;APART;LINKS;TEST_LINKS" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
@@ -40,7 +40,7 @@ endfunction()
 # Compilation mostly reads headers, so several files of a target are compiled together (CMake's unity build). Names in
 # anonymous namespaces must therefore be unique within a target. Files that define a preprocessor macro for a header
 # that they include are compiled alone: APART. A file with missing includes may compile here; clang-tidy
-# (scripts/tidy.sh) and scripts/odr.sh compile each file alone.
+# (scripts/dev/tidy.sh) and scripts/dev/odr.sh compile each file alone.
 function(assay_together target)
   cmake_parse_arguments(ARG "" "" "APART" ${ARGN})
   if(ASSAY_TOGETHER LESS 2)
@@ -97,7 +97,7 @@ endfunction()
 #            [ALONE <suites...>]): a GoogleTest executable.
 #
 # CTest runs it as SHARDS processes, <name>.1of4 and so on, because a process that loads a driver and compiles shaders
-# costs more than most tests; scripts/test_shard.py counts their tests one by one. A suite in ALONE, a pattern, has a
+# costs more than most tests; scripts/dev/test_shard.py counts their tests one by one. A suite in ALONE, a pattern, has a
 # separate process, <name>.<suite>; state the reason where you add one. Expensive executables have enough shards to keep
 # two cores busy to the end, and they start first. Tests run in the source tree's root, which they reach through
 # ASSAY_SOURCE_DIR: a relative path, so that objects do not depend on the place of the tree. With TREE, the tests that
@@ -136,12 +136,12 @@ function(assay_test name)
 endfunction()
 
 # assay_test_shard(<executable> <name> <number/count> <filter> <folder> <cost>): one process of CTest. The time limit is
-# for a machine that is stuck; scripts/test_shard.py ends a test that hangs. All tests of a build share its caches:
+# for a machine that is stuck; scripts/dev/test_shard.py ends a test that hangs. All tests of a build share its caches:
 # SPIR-V and answers of references, whose keys include everything they depend on, and Mesa's compiled kernels. Mesa does
 # not optimize (GALLIVM_PERF): tests run each kernel once or twice, and half of their time was compilation.
 function(assay_test_shard executable name shard filter folder cost)
   add_test(NAME ${name} WORKING_DIRECTORY ${folder}
-    COMMAND ${CMAKE_SOURCE_DIR}/scripts/test_shard.py --name ${name} --folder ${CMAKE_BINARY_DIR}/test-results
+    COMMAND ${CMAKE_SOURCE_DIR}/scripts/dev/test_shard.py --name ${name} --folder ${CMAKE_BINARY_DIR}/test-results
       --shard ${shard} "--filter=${filter}" -- $<TARGET_FILE:${executable}>)
   set(caches ${CMAKE_BINARY_DIR}/test-caches)
   set_tests_properties(${name} PROPERTIES TIMEOUT 3600 COST ${cost} LABELS ${executable} ENVIRONMENT

@@ -1,6 +1,6 @@
 #include "ops/cases_of_op_test_support.h"
 
-#include "harness/cases/load.h"
+#include "harness/cases/expansion/load.h"
 #include "ops/registry.h"
 
 #include <gtest/gtest.h>

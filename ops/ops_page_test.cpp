@@ -1,7 +1,7 @@
-#include "harness/cases/ops_page.h"
+#include "harness/cases/describe/ops_page.h"
 
-#include "harness/cases/load.h"
-#include "harness/cases/op_files.h"
+#include "harness/cases/describe/op_files.h"
+#include "harness/cases/expansion/load.h"
 #include "ops/registry.h"
 
 #include <gmock/gmock.h>

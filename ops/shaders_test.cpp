@@ -1,5 +1,5 @@
-#include "harness/cases/load.h"
-#include "harness/cases/reachable_programs.h"
+#include "harness/cases/describe/reachable_programs.h"
+#include "harness/cases/expansion/load.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/specialization.h"

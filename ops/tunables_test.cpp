@@ -1,5 +1,5 @@
 #include "harness/base/error.h"
-#include "harness/cases/reachable_programs.h"
+#include "harness/cases/describe/reachable_programs.h"
 #include "ops/cases_of_op_test_support.h"
 #include "ops/registry.h"
 

@@ -55,8 +55,9 @@ copy_licences() {
 
 # The scripts that a farm runs; the last three are for trying Slurm out.
 copy_scripts() {
-  mkdir "$1/scripts"
-  cp -r scripts/nightly.sh scripts/night scripts/farm-up.sh scripts/setup.sh scripts/lib.sh "$1/scripts/"
+  mkdir -p "$1/scripts/farm"
+  cp -r scripts/farm/nightly.sh scripts/farm/night scripts/farm/farm-up.sh "$1/scripts/farm/"
+  cp scripts/setup.sh scripts/lib.sh "$1/scripts/"
 }
 
 write_readme() {
@@ -66,7 +67,7 @@ assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this 
   ./assay devices                               list the devices
   ./assay run --tier smoke --tier ci            run the cases in this folder; reports: assay-out/<device>/
   ./assay --help                                everything else
-  scripts/nightly.sh DIR                        a night: every case on every device, and a verdict (see nightly.sh)
+  scripts/farm/nightly.sh DIR                        a night: every case on every device, and a verdict (see nightly.sh)
 
 Needs: x86-64 Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:
 package libvulkan1 on Debian and Ubuntu, vulkan-loader on Fedora) and a Vulkan driver. Without a GPU, Mesa's
@@ -94,8 +95,8 @@ require_at_most() {
 check_night() {
   local farm
   farm=$(mktemp -d)
-  (cd / && "$1/scripts/nightly.sh" "$farm" -- --tier smoke --mode accu --filter '*/pairs/*') >"$farm/said" 2>&1 ||
-    { cat "$farm/said" >&2 && die "The packed scripts/nightly.sh failed; its night is in $farm."; }
+  (cd / && "$1/scripts/farm/nightly.sh" "$farm" -- --tier smoke --mode accu --filter '*/pairs/*') >"$farm/said" 2>&1 ||
+    { cat "$farm/said" >&2 && die "The packed scripts/farm/nightly.sh failed; its night is in $farm."; }
   rm -r "$farm"
 }
 

@@ -4,7 +4,7 @@
 #
 #   scripts/setup.sh          what building and running need
 #   scripts/setup.sh --dev    what tests and CI need as well
-#   scripts/setup.sh --farm   only what scripts/farm-up.sh needs: a Slurm
+#   scripts/setup.sh --farm   only what scripts/farm/farm-up.sh needs: a Slurm
 #
 # With ASSAY_SKIP_SETUP=1 it does nothing: for systems where these are installed in another way.
 set -euo pipefail
@@ -18,7 +18,7 @@ packages=(
   ninja-build # what the presets build with
   ccache      # makes a second build of the same sources almost free
   git         # which commit a report comes from; which files to format
-  zstd        # scripts/publish.sh compresses journals
+  zstd        # scripts/farm/publish.sh compresses journals
   # Vulkan
   libvulkan-dev            # headers, with their CMake package
   libvulkan1               # the loader, opened at run time

@@ -51,7 +51,7 @@ run_tests() {
   build_preset "$preset" "${targets[@]}" || { failed=$((failed + 1)); return; }
   rm -rf "$results" "$junit"
   ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error --output-junit "$junit" "$@" </dev/null || status=$?
-  read -ra counts < <(scripts/test_counts.py "$results" "$junit" || echo 0 1 0)
+  read -ra counts < <(scripts/dev/test_counts.py "$results" "$junit" || echo 0 1 0)
   count_tests "$status" "${counts[@]}"
 }
 
@@ -67,7 +67,7 @@ count_tests() {
 run_changed_tests() {
   local tests
   cmake --preset release >build/release.configure.log 2>&1 || { failed=$((failed + 1)); return; }
-  tests=$(scripts/affected_tests.py release) || { failed=$((failed + 1)); return; }
+  tests=$(scripts/dev/affected_tests.py release) || { failed=$((failed + 1)); return; }
   if [[ -z $tests ]]; then
     say "== tests: the changes since main affect none"
     return
@@ -83,11 +83,11 @@ formatting_is_clean() {
 
 # NODE_PATH: where Debian's packages are, for a Node.js that is not Debian's own.
 page_script_is_clean() {
-  NODE_PATH=/usr/share/nodejs eslint --format unix reports/page
+  NODE_PATH=/usr/share/nodejs eslint --format unix harness/report/html/assets
 }
 
 scripts_are_clean() {
-  shellcheck -x scripts/*.sh scripts/night/*.sh tests/hostile/*.sh .ci/run
+  shellcheck -x scripts/*.sh scripts/*/*.sh scripts/farm/night/*.sh tests/hostile/*.sh .ci/run
 }
 
 # Exact outputs are the same on every device: if the published reports differ, one of them is stale.
@@ -104,19 +104,19 @@ main() {
     run_changed_tests "$@"
   else
     run_tests release all "$@"
-    scripts/costs.py || true
+    scripts/dev/costs.py || true
   fi
   [[ $mode != --asan ]] || run_tests asan "${asan_tests[*]}" "$@"
   check "formatting (repair with: git ls-files '*.cpp' '*.h' '*.js' | xargs clang-format -i)" formatting_is_clean
   check "the linter on the page's script" page_script_is_clean
-  check "formatting of GLSL (repair with: scripts/format_glsl.py)" scripts/format_glsl.py --check
-  check "include cycles" scripts/check_includes.py
+  check "formatting of GLSL (repair with: scripts/dev/format_glsl.py)" scripts/dev/format_glsl.py --check
+  check "include cycles" scripts/dev/check_includes.py
   check "shellcheck on the scripts" scripts_are_clean
-  check "documents: lengths, links and names of files" scripts/check_docs.py
-  check "phrases that are not plain English" scripts/check_words.py
+  check "documents: lengths, links and names of files" scripts/dev/check_docs.py
+  check "phrases that are not plain English" scripts/dev/check_words.py
   check "pictures are those of the published reports" docs/images/fused_and_unfused.py --check
   check "equal hashes in the published reports" published_hashes_are_equal
-  check "walks print what docs/walks.md says (repair with: scripts/walks.py)" scripts/walks.py --check
+  check "walks print what docs/walks.md says (repair with: scripts/docs/walks.py)" scripts/docs/walks.py --check
   ((failed == 0))
 }
 

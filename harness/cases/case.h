@@ -4,7 +4,7 @@
 #include "harness/base/source_location.h"
 #include "harness/op/op.h"
 #include "harness/op/params.h"
-#include "harness/tensor/fill.h"
+#include "harness/tensor/fill/fill.h"
 #include "harness/tensor/form.h"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/op/device_info.h"
+#include "harness/device/device_info.h"
 #include "harness/op/op.h"
 
 #include <deque>

@@ -1,8 +1,8 @@
 #include "harness/cases/conv2d_alias.h"
 
-#include "harness/cases/describe.h"
-#include "harness/cases/fake_ops_test_support.h"
+#include "harness/cases/describe/describe.h"
 #include "harness/cases/select.h"
+#include "harness/cases/tests/fake_ops_test_support.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

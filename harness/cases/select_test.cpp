@@ -1,6 +1,6 @@
 #include "harness/cases/select.h"
 
-#include "harness/cases/fake_ops_test_support.h"
+#include "harness/cases/tests/fake_ops_test_support.h"
 
 #include <gmock/gmock.h>
 

@@ -1,11 +1,11 @@
 #pragma once
 
 // Each subcommand has a file of its own, which declares its options to CLI11 and calls what does the work
-// (harness/app, or the file itself if the command only prints). CLI11's headers are slow to compile: only
-// these files and command_line.cpp include them.
+// (harness/commands, or the file itself if the command only prints). CLI11's headers are slow to compile:
+// only these files and command_line.cpp include them.
 
-#include "harness/app/context.h"
 #include "harness/base/error.h"
+#include "harness/commands/context.h"
 
 #include <CLI/App.hpp>
 

@@ -1,7 +1,7 @@
 #include "harness/cli/command_line.h"
 
 #include "harness/base/text.h"
-#include "harness/cases/nearest.h"
+#include "harness/cases/yaml/nearest.h"
 #include "harness/cli/command.h"
 
 #include <CLI/CLI.hpp>

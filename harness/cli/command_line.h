@@ -1,8 +1,8 @@
 #pragma once
 
-#include "harness/app/context.h"
-#include "harness/app/run_options.h"
 #include "harness/base/error.h"
+#include "harness/commands/context.h"
+#include "harness/commands/run_options.h"
 
 #include <functional>
 #include <string>

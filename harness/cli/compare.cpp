@@ -1,4 +1,4 @@
-#include "harness/app/compare.h"
+#include "harness/commands/read/compare.h"
 
 #include "harness/cli/command.h"
 #include "harness/cli/number_check.h"
@@ -35,7 +35,7 @@ void declare_compare(CLI::App& app, app::CompareOptions& options) {
                "Allow SLOWER and FASTER for rows of the same program too, instead of ENVIRONMENT");
   app.add_option("--run-noise", options.run_noise,
                  "File of how much two runs of a device differ, written by --keep-run-noise or "
-                 "scripts/false_alarms.sh: with one run per side, smaller differences are not FASTER or "
+                 "scripts/farm/false_alarms.sh: with one run per side, smaller differences are not FASTER or "
                  "SLOWER (default: up to 3 %)")
       ->check(CLI::ExistingFile);
   app.add_option("--keep-run-noise", options.keep_run_noise,

@@ -1,9 +1,9 @@
-#include "harness/app/judge/judge.h"
+#include "harness/commands/judge/judge.h"
 
-#include "harness/app/stop_signal.h"
 #include "harness/cli/command.h"
 #include "harness/cli/number_check.h"
 #include "harness/cli/shared_options.h"
+#include "harness/commands/stop_signal.h"
 
 #include <CLI/CLI.hpp>
 

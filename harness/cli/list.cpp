@@ -1,9 +1,9 @@
-#include "harness/app/run_shard.h"
 #include "harness/base/error.h"
 #include "harness/cases/conv2d_alias.h"
-#include "harness/cases/describe.h"
+#include "harness/cases/describe/describe.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
+#include "harness/commands/run/shards/run_shard.h"
 #include "harness/gpu/gpu.h"
 
 #include <CLI/CLI.hpp>

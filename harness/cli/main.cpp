@@ -1,8 +1,8 @@
-#include "harness/app/worker.h"
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/cli/command_line.h"
+#include "harness/commands/run/workers/worker.h"
 #include "harness/gpu/gpu.h"
 #include "ops/registry.h"
 

@@ -1,4 +1,4 @@
-#include "harness/app/merge.h"
+#include "harness/commands/merge/merge.h"
 
 #include "harness/cli/command.h"
 

@@ -1,4 +1,4 @@
-#include "harness/app/new_op.h"
+#include "harness/commands/new_op/new_op.h"
 
 #include "harness/cli/command.h"
 

@@ -1,8 +1,8 @@
-#include "harness/app/case_options.h"
 #include "harness/base/error.h"
-#include "harness/cases/describe.h"
-#include "harness/cases/ops_page.h"
+#include "harness/cases/describe/describe.h"
+#include "harness/cases/describe/ops_page.h"
 #include "harness/cli/command.h"
+#include "harness/commands/case_options.h"
 #include "harness/gpu/shaders/shader_sources.h"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/app/run_options.h"
+#include "harness/commands/run_options.h"
 
 #include <CLI/App.hpp>
 

@@ -1,4 +1,4 @@
-#include "harness/app/page.h"
+#include "harness/commands/read/page.h"
 
 #include "harness/cli/command.h"
 

@@ -1,4 +1,4 @@
-#include "harness/app/prune.h"
+#include "harness/commands/farm/prune.h"
 
 #include "harness/cli/command.h"
 #include "harness/cli/number_check.h"

@@ -1,4 +1,4 @@
-#include "harness/app/report.h"
+#include "harness/commands/read/report.h"
 
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"

@@ -1,12 +1,12 @@
-#include "harness/app/resume.h"
-#include "harness/app/run_once.h"
-#include "harness/app/shard_choice.h"
-#include "harness/app/stop_signal.h"
-#include "harness/app/watch.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/options_of_run.h"
-#include "harness/report/files/github_summary.h"
+#include "harness/commands/run/run_once.h"
+#include "harness/commands/run/setup/resume.h"
+#include "harness/commands/run/watch.h"
+#include "harness/commands/shard_choice.h"
+#include "harness/commands/stop_signal.h"
+#include "harness/report/writers/github_summary.h"
 
 #include <CLI/CLI.hpp>
 

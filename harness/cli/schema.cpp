@@ -1,4 +1,4 @@
-#include "harness/cases/describe.h"
+#include "harness/cases/describe/describe.h"
 #include "harness/cli/command.h"
 
 #include <CLI/CLI.hpp>

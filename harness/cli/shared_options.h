@@ -2,7 +2,7 @@
 
 // Options that several commands have.
 
-#include "harness/app/case_options.h"
+#include "harness/commands/case_options.h"
 
 #include <CLI/App.hpp>
 

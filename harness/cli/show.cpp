@@ -1,7 +1,7 @@
-#include "harness/app/report.h"
 #include "harness/cli/command.h"
 #include "harness/cli/number_check.h"
 #include "harness/cli/shared_options.h"
+#include "harness/commands/read/report.h"
 #include "harness/report/console/answers.h"
 
 #include <CLI/CLI.hpp>

@@ -1,6 +1,6 @@
-#include "harness/app/report.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
+#include "harness/commands/read/report.h"
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,4 @@
-#include "harness/app/verdict.h"
+#include "harness/commands/farm/verdict.h"
 
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"

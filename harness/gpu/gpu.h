@@ -13,9 +13,9 @@
 
 #include "harness/base/error.h"
 #include "harness/base/phase.h"
-#include "harness/op/device_info.h"
+#include "harness/device/device_info.h"
+#include "harness/device/timer_calibration.h"
 #include "harness/op/program.h"
-#include "harness/op/timer_calibration.h"
 #include "harness/tensor/form.h"
 #include "harness/tensor/pack.h"
 
@@ -57,7 +57,7 @@ class DeviceLost : public Error {
 /// Status TIMEOUT: a submission did not finish in time. The harness then waits ten times as long again (at
 /// least 5 s, at most 30 s). If the submission finishes in that time, the device stays usable. Otherwise the
 /// device counts as lost (Device::alive), everything made from it is leaked, and the process exits without
-/// running the exit handlers that were registered before (harness/gpu/program/submission.h).
+/// running the exit handlers that were registered before (harness/gpu/commands/submission.h).
 class Timeout : public Error {
  public:
   explicit Timeout(const std::string& message) : Error(message, ExitCode::Infrastructure) {}

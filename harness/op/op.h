@@ -1,12 +1,12 @@
 #pragma once
 
-#include "harness/op/ceilings.h"
-#include "harness/op/device_info.h"
+#include "harness/device/ceilings.h"
+#include "harness/device/device_info.h"
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
 #include "harness/op/program.h"
 #include "harness/tensor/dtype.h"
-#include "harness/tensor/fill.h"
+#include "harness/tensor/fill/fill.h"
 #include "harness/tensor/form.h"
 #include "harness/tensor/shape.h"
 #include "harness/tensor/tensor.h"

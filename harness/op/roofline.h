@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/op/ceilings.h"
+#include "harness/device/ceilings.h"
 #include "harness/op/op.h"
 
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/op/op.h"
-#include "references/affine.h"
+#include "references/affine/affine.h"
 
 #include <optional>
 #include <span>

@@ -1,8 +1,8 @@
 #include "ops/affine/affine_op.h"
 
 #include "ops/affine/affine.h"
-#include "references/dequantize_affine.h"
-#include "references/quantize_affine.h"
+#include "references/affine/dequantize_affine.h"
+#include "references/affine/quantize_affine.h"
 
 #include <functional>
 #include <utility>

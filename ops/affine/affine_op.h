@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/op/op.h"
-#include "references/granularity.h"
+#include "references/common/granularity.h"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/op/op.h"
-#include "references/choose_qparams.h"
+#include "references/choose_qparams/choose_qparams.h"
 
 #include <functional>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "references/quantize_dynamic.h"
+#include "references/choose_qparams/quantize_dynamic.h"
 
 #include "ops/affine/affine.h"
 #include "ops/choose_qparams/choose.h"

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "ops/common/tensor_at.h"
-#include "references/qparams.h"
+#include "references/common/qparams.h"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/tensor/form.h"
-#include "references/affine.h"
+#include "references/affine/affine.h"
 
 #include <array>
 #include <cstdint>

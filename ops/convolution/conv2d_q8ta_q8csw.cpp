@@ -1,4 +1,4 @@
-#include "references/conv2d_q8ta_q8csw.h"
+#include "references/convolution/conv2d_q8ta_q8csw.h"
 
 #include "ops/convolution/impls.h"
 #include "ops/convolution/tensors.h"

@@ -9,7 +9,7 @@
 #include "ops/linear/requantizers.h"
 #include "ops/linear/tensors.h"
 #include "ops/linear/weights.h"
-#include "references/convolution.h"
+#include "references/convolution/convolution.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #include "ops/convolution/impls.h"
 
-#include "harness/cases/reachable_programs.h"
+#include "harness/cases/describe/reachable_programs.h"
 #include "ops/convolution/convolution_test_support.h"
 
 #include <algorithm>

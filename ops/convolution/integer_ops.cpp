@@ -2,7 +2,7 @@
 
 #include "ops/linear/requantizers.h"
 #include "ops/linear/tensors.h"
-#include "references/q8ta_conv2d.h"
+#include "references/convolution/q8ta_conv2d.h"
 
 #include <utility>
 

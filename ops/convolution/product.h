@@ -4,7 +4,7 @@
 #include "harness/op/program.h"
 #include "ops/common/tensor_at.h"
 #include "ops/linear/gathering.h"
-#include "references/convolution.h"
+#include "references/convolution/convolution.h"
 
 #include <span>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "references/q8ta_conv2d.h"
+#include "references/convolution/q8ta_conv2d.h"
 
 #include "ops/convolution/impls.h"
 #include "ops/convolution/integer_ops.h"

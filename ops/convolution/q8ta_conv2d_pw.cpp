@@ -2,7 +2,7 @@
 #include "ops/convolution/integer_ops.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/tiled.h"
-#include "references/q8ta_conv2d.h"
+#include "references/convolution/q8ta_conv2d.h"
 
 namespace assay::ops {
 

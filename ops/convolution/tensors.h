@@ -2,7 +2,7 @@
 
 #include "harness/op/op.h"
 #include "ops/common/tensor_at.h"
-#include "references/convolution.h"
+#include "references/convolution/convolution.h"
 
 #include <span>
 #include <string_view>

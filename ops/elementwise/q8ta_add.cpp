@@ -1,4 +1,4 @@
-#include "references/q8ta_add.h"
+#include "references/elementwise/q8ta_add.h"
 
 #include "harness/op/op.h"
 #include "ops/common/defines.h"

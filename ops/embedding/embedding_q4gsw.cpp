@@ -1,4 +1,4 @@
-#include "references/embedding_q4gsw.h"
+#include "references/embedding/embedding_q4gsw.h"
 
 #include "harness/op/op.h"
 #include "ops/common/defines.h"

@@ -1,4 +1,4 @@
-#include "harness/cases/reachable_programs.h"
+#include "harness/cases/describe/reachable_programs.h"
 #include "ops/linear/linear_test_support.h"
 
 // Tests which impl `auto` takes, and why others are refused.

@@ -1,6 +1,6 @@
 #include "ops/linear/coopmat.h"
 
-#include "harness/cases/reachable_programs.h"
+#include "harness/cases/describe/reachable_programs.h"
 #include "harness/tensor/pack.h"
 #include "ops/cases_of_op_test_support.h"
 #include "ops/linear/linear_test_support.h"

@@ -1,6 +1,6 @@
 #include "ops/linear/coopmat_tiling.h"
 
-#include "harness/cases/reachable_programs.h"
+#include "harness/cases/describe/reachable_programs.h"
 #include "ops/linear/linear_test_support.h"
 
 #include <numeric>

@@ -2,7 +2,7 @@
 
 #include "harness/op/op.h"
 #include "harness/op/program.h"
-#include "references/convolution.h"
+#include "references/convolution/convolution.h"
 
 #include <cstdint>
 

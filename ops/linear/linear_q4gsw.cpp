@@ -1,4 +1,4 @@
-#include "references/linear_q4gsw.h"
+#include "references/linear/linear_q4gsw.h"
 
 #include "ops/linear/impls.h"
 #include "ops/linear/tensors.h"

@@ -1,4 +1,4 @@
-#include "references/linear_q8ta_q8csw.h"
+#include "references/linear/linear_q8ta_q8csw.h"
 
 #include "ops/linear/impls.h"
 #include "ops/linear/tensors.h"

@@ -1,4 +1,4 @@
-#include "references/linear_qta8a_qga4w.h"
+#include "references/linear/linear_qta8a_qga4w.h"
 
 #include "ops/linear/impls.h"
 #include "ops/linear/tensors.h"

@@ -5,7 +5,7 @@
 #include "ops/common/tensor_at.h"
 #include "ops/linear/gathering.h"
 #include "ops/linear/weights.h"
-#include "references/linear.h"
+#include "references/linear/linear.h"
 
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "references/q8ta_linear.h"
+#include "references/linear/q8ta_linear.h"
 
 #include "ops/linear/impls.h"
 #include "ops/linear/requantizers.h"

@@ -2,7 +2,7 @@
 
 #include "harness/op/op.h"
 #include "harness/op/program.h"
-#include "references/linear.h"
+#include "references/linear/linear.h"
 
 namespace assay::ops {
 

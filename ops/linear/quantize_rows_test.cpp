@@ -1,8 +1,8 @@
 #include "ops/linear/quantize_rows.h"
 
 #include "ops/linear/tensors.h"
-#include "references/choose_qparams.h"
-#include "references/quantize_affine.h"
+#include "references/affine/quantize_affine.h"
+#include "references/choose_qparams/choose_qparams.h"
 #include "tests/support/on_device.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "harness/op/op.h"
 #include "harness/op/program.h"
 #include "ops/common/tensor_at.h"
-#include "references/linear.h"
+#include "references/linear/linear.h"
 
 #include <functional>
 #include <optional>

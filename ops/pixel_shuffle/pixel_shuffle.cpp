@@ -1,4 +1,4 @@
-#include "references/pixel_shuffle.h"
+#include "references/pixel_shuffle/pixel_shuffle.h"
 
 #include "harness/op/op.h"
 #include "ops/common/defines.h"
@@ -7,7 +7,7 @@
 #include "ops/common/grid.h"
 #include "ops/relayout/reorder.h"
 #include "ops/relayout/tile_boxes.h"
-#include "references/q8ta_pixel_shuffle.h"
+#include "references/pixel_shuffle/q8ta_pixel_shuffle.h"
 
 namespace assay::ops {
 namespace {

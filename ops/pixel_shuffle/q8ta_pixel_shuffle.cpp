@@ -1,4 +1,4 @@
-#include "references/q8ta_pixel_shuffle.h"
+#include "references/pixel_shuffle/q8ta_pixel_shuffle.h"
 
 #include "harness/op/op.h"
 #include "ops/common/bake.h"

@@ -1,4 +1,4 @@
-#include "references/clone.h"
+#include "references/relayout/clone.h"
 
 #include "harness/op/op.h"
 #include "ops/common/forms.h"

@@ -1,4 +1,4 @@
-#include "references/permute.h"
+#include "references/relayout/permute.h"
 
 #include "harness/op/op.h"
 #include "ops/common/forms.h"

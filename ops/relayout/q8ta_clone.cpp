@@ -1,4 +1,4 @@
-#include "references/q8ta_clone.h"
+#include "references/relayout/q8ta_clone.h"
 
 #include "harness/op/op.h"
 #include "ops/common/forms.h"

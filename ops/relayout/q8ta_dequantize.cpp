@@ -1,4 +1,4 @@
-#include "references/q8ta_dequantize.h"
+#include "references/relayout/q8ta_dequantize.h"
 
 #include "ops/relayout/q8ta_conversion.h"
 

@@ -1,4 +1,4 @@
-#include "references/view.h"
+#include "references/relayout/view.h"
 
 #include "harness/base/error.h"
 #include "harness/op/op.h"

@@ -1,15 +1,15 @@
 // The harness's own cost on the host, per step of a case: expansion, fills, packing, hashing, references,
 // checks, writing reports.
 
-#include "harness/cases/load.h"
+#include "harness/cases/expansion/load.h"
 #include "harness/cases/select.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/output_check.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/gpu/gpu.h"
-#include "harness/gpu/timing/clock_probe.h"
-#include "harness/report/files/writers.h"
-#include "harness/tensor/fill.h"
+#include "harness/gpu/kernels/clock_probe.h"
+#include "harness/report/writers/writers.h"
+#include "harness/tensor/fill/fill.h"
 #include "harness/tensor/pack.h"
 #include "harness/tensor/tensor_hash.h"
 #include "ops/registry.h"

@@ -1,4 +1,4 @@
-#include "harness/cases/load.h"
+#include "harness/cases/expansion/load.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "ops/registry.h"
 #include "tests/cheats/gallery.h"

@@ -1,4 +1,4 @@
-#include "harness/tensor/npy.h"
+#include "harness/tensor/npy/npy.h"
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
 
@@ -65,7 +65,7 @@ TEST(Commands, OpsDescribesAnOp) {
 TEST(Commands, OpsNamesTheFilesOfAnOp) {
   const std::string text = assay({"ops", "q8ta_pixel_shuffle"}).out;
   for (const char* file : {"cases/q8ta_pixel_shuffle.yaml", "ops/pixel_shuffle/q8ta_pixel_shuffle.cpp",
-                           "references/q8ta_pixel_shuffle.h", "shaders/q8ta_pixel_shuffle.comp",
+                           "references/pixel_shuffle/q8ta_pixel_shuffle.h", "shaders/q8ta_pixel_shuffle.comp",
                            "shaders/common/guards.glslh"}) {
     EXPECT_THAT(text, HasSubstr(std::string(file) + "\n"));
   }

@@ -1,5 +1,5 @@
 #include "harness/base/statistics.h"
-#include "harness/report/record/journal.h"
+#include "harness/report/journal/journal.h"
 #include "harness/report/record/record_of.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/tell.h"

@@ -1,5 +1,5 @@
-#include "harness/report/record/journal.h"
-#include "harness/tensor/npy.h"
+#include "harness/report/journal/journal.h"
+#include "harness/tensor/npy/npy.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "harness/report/record/journal.h"
+#include "harness/report/journal/journal.h"
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
 

@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <thread>
 
-// scripts/nightly.sh in a package whose binary only writes down what it is told, and does what a file says.
+// scripts/farm/nightly.sh in a package whose binary only writes down what it is told, and does what a file
+// says.
 
 namespace assay::test {
 namespace {
@@ -59,10 +60,10 @@ esac
 class Nightly : public ::testing::Test {
  protected:
   void SetUp() override {
-    const fs::path scripts = fs::path(ASSAY_SOURCE_DIR) / "scripts";
-    fs::create_directories(package() / "scripts");
-    fs::copy_file(scripts / "nightly.sh", package() / "scripts/nightly.sh");
-    fs::copy(scripts / "night", package() / "scripts/night");
+    const fs::path scripts = fs::path(ASSAY_SOURCE_DIR) / "scripts/farm";
+    fs::create_directories(package() / "scripts/farm");
+    fs::copy_file(scripts / "nightly.sh", package() / "scripts/farm/nightly.sh");
+    fs::copy(scripts / "night", package() / "scripts/farm/night");
     fs::permissions(folder.write("package/assay", fake_assay), fs::perms::owner_all);
   }
 
@@ -75,7 +76,7 @@ class Nightly : public ::testing::Test {
   }
   void unset(const std::string& name) const { fs::remove(package() / name); }
   std::vector<std::string> words(std::vector<std::string> more) const {
-    more.insert(more.begin(), package() / "scripts/nightly.sh");
+    more.insert(more.begin(), package() / "scripts/farm/nightly.sh");
     return more;
   }
   ProcessResult nightly(const std::vector<std::string>& more) const { return run({.words = words(more)}); }

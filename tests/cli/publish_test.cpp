@@ -1,4 +1,4 @@
-#include "harness/report/record/journal_text.h"
+#include "harness/report/journal/journal_text.h"
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
 
@@ -26,7 +26,7 @@ std::string field_of(const std::string& journal, const std::string& key) {
   return journal.substr(at, journal.find('"', at + key.size() + 4) + 1 - at);
 }
 
-/// scripts/publish.sh on the journal of one run, whose text each test damages in its own way.
+/// scripts/farm/publish.sh on the journal of one run, whose text each test damages in its own way.
 class Publish : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -50,7 +50,7 @@ class Publish : public ::testing::Test {
 
   ProcessResult publish(const std::string& journal, const std::string& name = "acme") {
     folder.write("device/journal.jsonl", journal);
-    return run({.words = {"scripts/publish.sh", folder / "device", name, folder / "published"},
+    return run({.words = {"scripts/farm/publish.sh", folder / "device", name, folder / "published"},
                 .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
   }
 
@@ -96,7 +96,7 @@ TEST_F(Publish, ReplacesAnOlderReportOfThatName) {
 TEST_F(Publish, TakesAJournalThatIsCompressedAlready) {
   folder.write("device/journal.jsonl.zst", compressed(journal()));
   const ProcessResult result =
-      run({.words = {"scripts/publish.sh", folder / "device", "acme", folder / "published"},
+      run({.words = {"scripts/farm/publish.sh", folder / "device", "acme", folder / "published"},
            .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
   ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_EQ(journal_text(folder / "published/acme/journal.jsonl.zst"),
@@ -164,11 +164,12 @@ TEST_F(Publish, TakesPathsOfTheSystemsPackages) {
 TEST_F(Publish, WantsAFolderAndAPlainName) {
   EXPECT_EQ(publish(journal(), "../acme").exit_code, 2);
   EXPECT_EQ(publish(journal(), "").exit_code, 2);
-  EXPECT_EQ(run({.words = {"scripts/publish.sh"}}).exit_code, 2);
+  EXPECT_EQ(run({.words = {"scripts/farm/publish.sh"}}).exit_code, 2);
   const TemporaryFolder empty, two;
   for (const char* device : {"a", "b"}) two.write(std::string(device) + "/journal.jsonl", journal());
   for (const std::string& report : {empty.path().string(), two.path().string(), (empty / "none").string()}) {
-    const ProcessResult result = run({.words = {"scripts/publish.sh", report, "acme", folder / "published"}});
+    const ProcessResult result =
+        run({.words = {"scripts/farm/publish.sh", report, "acme", folder / "published"}});
     EXPECT_EQ(result.exit_code, 2) << report;
     EXPECT_THAT(result.err, HasSubstr("does not hold the journal of one device")) << report;
   }
@@ -178,7 +179,7 @@ TEST_F(Publish, TakesTheOutputFolderAndTheJournalOfADevice) {
   folder.write("device/journal.jsonl", journal());
   for (const std::string& report : {folder.path().string(), (folder / "device/journal.jsonl").string()}) {
     const ProcessResult result =
-        run({.words = {"scripts/publish.sh", report, "acme", folder / "published/of"},
+        run({.words = {"scripts/farm/publish.sh", report, "acme", folder / "published/of"},
              .environment = {{"ASSAY", std::filesystem::absolute(ASSAY_BINARY)}}});
     EXPECT_EQ(result.exit_code, 0) << result.err;
   }

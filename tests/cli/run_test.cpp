@@ -1,5 +1,5 @@
-#include "harness/report/files/writers.h"
-#include "harness/report/record/journal.h"
+#include "harness/report/journal/journal.h"
+#include "harness/report/writers/writers.h"
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/report_text.h"

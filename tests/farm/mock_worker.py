@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A worker without a device: speaks the protocol of harness/engine/workers/protocol.h and fails on request.
+"""A worker without a device: speaks the protocol of harness/engine/supervision/protocol.h and fails on request.
 
     assay run FILE --worker-command 'tests/farm/mock_worker.py --rows 100 --fault segfault@7'
 

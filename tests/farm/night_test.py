@@ -3,7 +3,7 @@
 
     night_test.py ASSAY [--keep FOLDER] [TestNight.test_...]
 
-It starts a Slurm of one node (scripts/farm-up.sh) with two slots of lavapipe and runs eight shards of a small selection
+It starts a Slurm of one node (scripts/farm/farm-up.sh) with two slots of lavapipe and runs eight shards of a small selection
 there. Meanwhile it kills one task (scancel --signal=KILL) and the run of another (SIGKILL), and signals to a third that
 its time limit is near (SIGUSR1); one row crashes its worker and one hangs. The merged report must have each row once,
 with the right status, and otherwise equal that of an undisturbed run. Needs root, for slurmd: without root the test is
@@ -54,9 +54,9 @@ def say(text):
 
 def lay_out_package(assay, folder):
     """Lays out a package like scripts/package.sh, with other cases."""
-    (folder / "scripts").mkdir(parents=True)
+    (folder / "scripts/farm").mkdir(parents=True)
     shutil.copy(assay, folder / "assay")
-    for name in ("nightly.sh", "night", "farm-up.sh", "setup.sh", "lib.sh"):
+    for name in ("farm/nightly.sh", "farm/night", "farm/farm-up.sh", "setup.sh", "lib.sh"):
         source = ROOT / "scripts" / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / "scripts" / name)
     (folder / "cases").mkdir()
@@ -89,7 +89,7 @@ class Slurm:
     """The Slurm that farm-up.sh starts."""
 
     def __init__(self, scripts, folder):
-        self.script = scripts / "farm-up.sh"
+        self.script = scripts / "farm/farm-up.sh"
         self.folder = folder
         self.environment = dict(os.environ, SLURM_CONF=str(folder / "slurm.conf"))
         done = subprocess.run([self.script, folder], capture_output=True, text=True)
@@ -179,7 +179,7 @@ class TestNight(unittest.TestCase):
                 f"logs are in {self.place}/slurm")
 
     def command(self, *words):
-        return [str(word) for word in (self.package / "scripts/nightly.sh", "--device", "llvmpipe", *words)]
+        return [str(word) for word in (self.package / "scripts/farm/nightly.sh", "--device", "llvmpipe", *words)]
 
     def nightly(self, *words, environment=None):
         return subprocess.run(self.command(*words), env=environment, capture_output=True, text=True)

@@ -2,7 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/engine/accuracy/data_set.h"
-#include "harness/report/record/report_builder.h"
+#include "harness/report/journal/report_builder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #include "harness/base/statistics.h"
-#include "harness/tensor/npy.h"
+#include "harness/tensor/npy/npy.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
 #include "tests/support/temporary_folder.h"

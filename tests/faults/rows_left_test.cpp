@@ -1,4 +1,4 @@
-#include "harness/report/record/report_builder.h"
+#include "harness/report/journal/report_builder.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
 

@@ -2,7 +2,7 @@
 
 // Every member of a record, also those that reports compute and no journal holds. Only tests include this.
 
-#include "harness/report/record/record_fields.h"
+#include "harness/report/journal/record_fields.h"
 
 namespace assay {
 

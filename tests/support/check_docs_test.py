@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What scripts/check_docs.py says of the files that a document names."""
+"""What scripts/dev/check_docs.py says of the files that a document names."""
 
 import pathlib
 import subprocess
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/check_docs.py"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/dev/check_docs.py"
 
 
 class TestCheckDocs(unittest.TestCase):

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What scripts/check_words.py finds, where, and what it leaves alone."""
+"""What scripts/dev/check_words.py finds, where, and what it leaves alone."""
 
 import pathlib
 import subprocess
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/check_words.py"
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/dev/check_words.py"
 
 
 class TestCheckWords(unittest.TestCase):

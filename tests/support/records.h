@@ -2,7 +2,7 @@
 
 // Records that the tests of all writers share.
 
-#include "harness/report/record/journal.h"
+#include "harness/report/journal/journal.h"
 #include "tests/support/error_text.h"
 #include "tests/support/temporary_folder.h"
 

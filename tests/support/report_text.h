@@ -2,7 +2,7 @@
 
 // The files of a report as text. Only tests include this: runs write them into streams.
 
-#include "harness/report/files/writers.h"
+#include "harness/report/writers/writers.h"
 
 #include <sstream>
 #include <string>

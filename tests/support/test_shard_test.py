@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What scripts/test_shard.py and scripts/test_counts.py make of executables that pass, fail, crash and hang."""
+"""What scripts/dev/test_shard.py and scripts/dev/test_counts.py make of executables that pass, fail, crash and hang."""
 
 import importlib.util
 import json
@@ -9,7 +9,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
-SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts/dev"
 
 # Prints as GoogleTest does, and writes its report where nothing stops it.
 EXECUTABLE = """#!/usr/bin/python3

@@ -5,7 +5,7 @@
 #include "harness/base/hash.h"
 #include "harness/cases/fit_array.h"
 #include "harness/op/expected_check.h"
-#include "harness/tensor/array_file.h"
+#include "harness/tensor/npy/array_file.h"
 #include "harness/tensor/tensor_hash.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/hash.h"
-#include "harness/tensor/npy.h"
+#include "harness/tensor/npy/npy.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

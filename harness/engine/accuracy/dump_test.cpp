@@ -1,7 +1,7 @@
 #include "harness/engine/accuracy/dump.h"
 
 #include "harness/base/error.h"
-#include "harness/tensor/npy.h"
+#include "harness/tensor/npy/npy.h"
 #include "harness/tensor/tensor_hash.h"
 #include "tests/support/small_op.h"
 #include "tests/support/temporary_folder.h"

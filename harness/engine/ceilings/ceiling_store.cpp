@@ -2,7 +2,7 @@
 
 #include "harness/base/file.h"
 #include "harness/base/hash.h"
-#include "harness/report/record/codec.h"
+#include "harness/report/journal/codec.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "harness/engine/ceilings/ceiling_store.h"
 
 #include "harness/base/hash.h"
-#include "harness/report/record/codec.h"
+#include "harness/report/journal/codec.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "harness/device/ceilings.h"
 #include "harness/engine/ceilings/ceiling_options.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
-#include "harness/op/ceilings.h"
 
 #include <cstdint>
 #include <span>

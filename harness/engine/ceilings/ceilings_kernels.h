@@ -1,7 +1,7 @@
 #pragma once
 
+#include "harness/device/device_info.h"
 #include "harness/gpu/gpu.h"
-#include "harness/op/device_info.h"
 #include "harness/op/program.h"
 
 #include <bit>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/cases/expectations.h"
+#include "harness/cases/expectations/expectations.h"
 #include "harness/engine/accuracy/originals.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/run_options.h"

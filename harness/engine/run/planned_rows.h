@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/cases/expectation.h"
+#include "harness/cases/expectations/expectation.h"
 #include "harness/cases/select.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/record.h"

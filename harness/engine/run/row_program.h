@@ -1,8 +1,8 @@
 #pragma once
 
 #include "harness/cases/case.h"
+#include "harness/device/device_info.h"
 #include "harness/engine/run/planned_rows.h"
-#include "harness/op/device_info.h"
 #include "harness/op/program.h"
 
 #include <optional>

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "harness/device/ceilings.h"
 #include "harness/engine/accuracy/answer_cache.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_options.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
-#include "harness/op/ceilings.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "harness/device/ceilings.h"
+#include "harness/device/timer_calibration.h"
 #include "harness/engine/timing/clock_watch.h"
 #include "harness/gpu/gpu.h"
-#include "harness/op/ceilings.h"
-#include "harness/op/timer_calibration.h"
 
 #include <functional>
 #include <optional>

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "harness/device/device_info.h"
 #include "harness/gpu/device/vk.h"
-#include "harness/op/device_info.h"
 
 #include <vector>
 

@@ -1,7 +1,7 @@
 #include "harness/gpu/device/device.h"
 
+#include "harness/gpu/commands/submission.h"
 #include "harness/gpu/device/features.h"
-#include "harness/gpu/program/submission.h"
 #include "tests/support/gpu.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/op/device_info.h"
+#include "harness/device/device_info.h"
 #include "harness/op/program.h"
 #include "harness/tensor/form.h"
 

@@ -1,8 +1,8 @@
 #include "harness/gpu/memory/image.h"
 
+#include "harness/gpu/commands/submission.h"
 #include "harness/gpu/device/limits.h"
 #include "harness/gpu/device/texture_formats.h"
-#include "harness/gpu/program/submission.h"
 
 #include <fmt/format.h>
 

@@ -1,10 +1,10 @@
 #include "harness/gpu/memory/staging.h"
 
 #include "harness/base/parallel.h"
+#include "harness/gpu/commands/barrier.h"
+#include "harness/gpu/commands/submission.h"
 #include "harness/gpu/memory/image.h"
 #include "harness/gpu/memory/memory.h"
-#include "harness/gpu/program/barrier.h"
-#include "harness/gpu/program/submission.h"
 
 #include <algorithm>
 

@@ -2,10 +2,10 @@
 
 #include "harness/base/parallel.h"
 #include "harness/base/text.h"
+#include "harness/gpu/commands/barrier.h"
+#include "harness/gpu/commands/submission.h"
 #include "harness/gpu/memory/placement.h"
 #include "harness/gpu/memory/staging.h"
-#include "harness/gpu/program/barrier.h"
-#include "harness/gpu/program/submission.h"
 
 #include <fmt/format.h>
 

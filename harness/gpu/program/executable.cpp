@@ -1,13 +1,13 @@
 #include "harness/base/source_hash.h"
+#include "harness/gpu/commands/barrier.h"
+#include "harness/gpu/commands/submission.h"
+#include "harness/gpu/commands/timer.h"
 #include "harness/gpu/device/limits.h"
-#include "harness/gpu/program/barrier.h"
 #include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/pipeline_cache.h"
 #include "harness/gpu/program/pipeline_statistics.h"
 #include "harness/gpu/program/program_hash.h"
 #include "harness/gpu/program/recording.h"
-#include "harness/gpu/program/submission.h"
-#include "harness/gpu/timing/timer.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "harness/gpu/program/interface_check.h"
 
 #include "harness/gpu/device/limits.h"
-#include "harness/gpu/shaders/spirv_capabilities.h"
+#include "harness/gpu/spirv/spirv_capabilities.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

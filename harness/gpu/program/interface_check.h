@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/gpu/gpu.h"
-#include "harness/gpu/shaders/shader_interface.h"
+#include "harness/gpu/spirv/shader_interface.h"
 
 #include <span>
 

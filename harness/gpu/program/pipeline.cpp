@@ -1,7 +1,7 @@
 #include "harness/gpu/program/pipeline.h"
 
 #include "harness/gpu/program/specialization.h"
-#include "harness/gpu/shaders/spirv_cleared.h"
+#include "harness/gpu/spirv/spirv_cleared.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "harness/base/once_each.h"
 #include "harness/gpu/program/pipeline.h"
-#include "harness/gpu/shaders/shader_interface.h"
+#include "harness/gpu/spirv/shader_interface.h"
 
 #include <list>
 #include <string>

@@ -1,6 +1,6 @@
 #include "harness/gpu/program/recording.h"
 
-#include "harness/gpu/program/barrier.h"
+#include "harness/gpu/commands/barrier.h"
 
 namespace assay::gpu {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/gpu/shaders/declared_constants.h"
+#include "harness/gpu/spirv/declared_constants.h"
 #include "harness/op/program.h"
 
 #include <cstdint>

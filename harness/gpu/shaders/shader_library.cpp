@@ -4,7 +4,7 @@
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/shaders/compile_process.h"
 #include "harness/gpu/shaders/spirv_cache.h"
-#include "harness/gpu/shaders/spirv_rules.h"
+#include "harness/gpu/spirv/spirv_rules.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "harness/report/compare/row_verdict.h"
 #include "harness/report/compare/run_noise.h"
-#include "harness/report/files/pivot.h"
+#include "harness/report/devices/pivot.h"
 #include "harness/report/record/record.h"
 
 #include <array>

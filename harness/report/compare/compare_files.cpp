@@ -1,8 +1,8 @@
 #include "harness/base/text.h"
 #include "harness/report/compare/compare_text.h"
-#include "harness/report/files/csv.h"
-#include "harness/report/files/markdown.h"
 #include "harness/report/record/row_key.h"
+#include "harness/report/writers/csv.h"
+#include "harness/report/writers/markdown.h"
 
 #include <nlohmann/json.hpp>
 

@@ -4,8 +4,8 @@
 #include "harness/base/text.h"
 #include "harness/report/compare/ceiling_changes.h"
 #include "harness/report/console/ceilings_text.h"
-#include "harness/report/console/page.h"
-#include "harness/report/files/device_key.h"
+#include "harness/report/console/labelled_text.h"
+#include "harness/report/record/device_key.h"
 #include "harness/report/record/row_key.h"
 
 #include <fmt/format.h>

@@ -4,9 +4,9 @@
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/compare/row_side.h"
-#include "harness/report/files/csv.h"
-#include "harness/report/files/csv_reader.h"
-#include "harness/report/files/device_key.h"
+#include "harness/report/record/device_key.h"
+#include "harness/report/writers/csv.h"
+#include "harness/report/writers/csv_reader.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
-#include "harness/report/console/page.h"
+#include "harness/report/console/labelled_text.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "harness/base/text.h"
 #include "harness/report/console/ceilings_text.h"
-#include "harness/report/console/page.h"
+#include "harness/report/console/labelled_text.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "harness/base/error.h"
-#include "harness/report/files/github_summary.h"
 #include "harness/report/night/digest.h"
+#include "harness/report/writers/github_summary.h"
 
 #include <cstddef>
 #include <cstdint>

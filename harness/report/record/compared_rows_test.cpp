@@ -1,6 +1,6 @@
 #include "harness/report/record/compared_rows.h"
 
-#include "harness/report/record/report_builder.h"
+#include "harness/report/journal/report_builder.h"
 #include "tests/support/tell.h"
 
 #include <gmock/gmock.h>

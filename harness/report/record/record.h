@@ -2,10 +2,10 @@
 
 #include "harness/base/source_location.h"
 #include "harness/base/status.h"
-#include "harness/op/ceilings.h"
-#include "harness/op/device_info.h"
+#include "harness/device/ceilings.h"
+#include "harness/device/device_info.h"
+#include "harness/device/timer_calibration.h"
 #include "harness/op/expected.h"
-#include "harness/op/timer_calibration.h"
 
 #include <array>
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "harness/report/record/record_of.h"
 
 #include "harness/base/statistics.h"
-#include "harness/report/record/report_builder.h"
+#include "harness/report/journal/report_builder.h"
 #include "tests/support/simulated_series.h"
 #include "tests/support/tell.h"
 

@@ -1,6 +1,6 @@
 #include "harness/report/record/time_totals.h"
 
-#include "harness/report/files/writers.h"
+#include "harness/report/writers/writers.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>

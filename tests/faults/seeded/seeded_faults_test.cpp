@@ -1,4 +1,4 @@
-#include "harness/report/record/journal.h"
+#include "harness/report/journal/journal.h"
 #include "tests/faults/seeded/fault_list.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"

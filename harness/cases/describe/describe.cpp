@@ -1,0 +1,146 @@
+#include "harness/cases/describe/describe.h"
+
+#include "harness/base/text.h"
+#include "harness/cases/conv2d_alias.h"
+#include "harness/cases/param_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+namespace assay {
+namespace {
+
+using Row = std::vector<std::string>;
+using Rows = std::vector<Row>;
+using Widths = std::vector<std::size_t>;  ///< column widths
+
+/// Widens the columns to fit one more row.
+void widen(Widths& widths, const Row& row) {
+  widths.resize(std::max(widths.size(), row.size()));
+  for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns_of(row[i]));
+}
+
+/// Returns one line, indented and with columns separated by two blanks.
+std::string aligned(const Row& row, const Widths& widths) {
+  std::string line = " ";
+  for (std::size_t i = 0; i < row.size(); ++i)
+    line += " " + row[i] + std::string(widths[i] - columns_of(row[i]) + 1, ' ');
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+/// Returns lines whose columns are as wide as their longest cell.
+std::string aligned(const Rows& rows) {
+  Widths widths;
+  for (const Row& row : rows) widen(widths, row);
+  std::string text;
+  for (const Row& row : rows) text += aligned(row, widths);
+  return text;
+}
+
+std::string describe_params(const Op& op) {
+  Rows rows;
+  for (const ParamSpec& param : op.params) {
+    rows.push_back({param.name, cases::type_text(param), cases::limits_text(param),
+                    cases::default_text(param), param.doc});
+  }
+  return aligned(rows);
+}
+
+std::string describe_tensors(const Op& op, const Case* example) {
+  if (example == nullptr)
+    return "  they depend on the parameters, and no case of this op is loaded as an example\n";
+  Rows rows;
+  for (const TensorSpec& tensor : example->tensors) {
+    rows.push_back({tensor.name, tensor.is_input() ? "input" : "output", std::string(name_of(tensor.dtype)),
+                    to_string(tensor.shape),
+                    tensor.is_input() ? "" : std::string(name_of(tensor.output_class)),
+                    fmt::format("{}", fmt::join(accepted_forms(op, tensor), " "))});
+  }
+  return aligned(rows) + fmt::format("  (for the case {}: the tensors of {} depend on its parameters)\n",
+                                     example->id, op.name);
+}
+
+std::string describe_impls(const Op& op) {
+  std::string text;
+  for (const Impl& impl : op.impls) {
+    text += fmt::format("  {}{}\n", impl.name, impl.summary.empty() ? "" : ": " + impl.summary);
+    std::vector<std::string> needs;
+    for (const Feature feature : impl.needs) needs.emplace_back(name_of(feature));
+    if (!needs.empty()) text += fmt::format("    needs {}\n", fmt::join(needs, ", "));
+    if (impl.conv2d_layout) text += fmt::format("    CONV2D is {}\n", name_of(*impl.conv2d_layout));
+    for (const Tunable& tunable : impl.tunables) {
+      const std::string fallback =
+          tunable.fallback == 0 ? "chosen by the impl" : std::to_string(tunable.fallback);
+      text += fmt::format("    tune {} {}, default {}{}\n", tunable.name, tunable.range_text(), fallback,
+                          tunable.doc.empty() ? "" : ": " + tunable.doc);
+    }
+  }
+  return text;
+}
+
+/// Returns text such as "llama_3_2_1b attn.kv x32".
+std::string model_text(const Case& test_case) {
+  std::string text = test_case.model;
+  if (!test_case.layer.empty()) text += " " + test_case.layer;
+  if (test_case.calls > 0) text += fmt::format(" x{}", test_case.calls);
+  return text;
+}
+
+/// Returns the columns of `assay list --long` for a case.
+Row cells_of(const Case& test_case) {
+  return {test_case.id,
+          std::string(name_of(test_case.mode)),
+          std::string(name_of(test_case.tier)),
+          fmt::format("{}:{}", printable(test_case.where->file), test_case.where->line),
+          printable(model_text(test_case)),
+          conv2d_text(test_case)};
+}
+
+void add_files(Rows& rows, std::string label, std::span<const std::string> files) {
+  for (const std::string& file : files) rows.push_back({std::exchange(label, ""), file});
+}
+
+}  // namespace
+
+std::string describe_files(const OpFiles& files, std::span<const std::string> includes) {
+  const std::span<const std::string> sources = files.sources;
+  const std::size_t own = std::min<std::size_t>(1, sources.size());
+  Rows rows;
+  add_files(rows, "cases", files.cases);
+  add_files(rows, "declaration", sources.first(own));
+  add_files(rows, "shared code", sources.subspan(own));
+  add_files(rows, "references", files.references);
+  add_files(rows, "shaders", files.shaders);
+  add_files(rows, "included", includes);
+  return "files\n" + aligned(rows);
+}
+
+void list_cases(std::span<const Case* const> cases, bool details, std::ostream& out) {
+  if (!details) {
+    for (const Case* test_case : cases) out << test_case->id << '\n';
+    return;
+  }
+  // Cells are computed twice, because those of a million cases would take too much memory.
+  Widths widths;
+  for (const Case* test_case : cases) widen(widths, cells_of(*test_case));
+  for (const Case* test_case : cases) out << aligned(cells_of(*test_case), widths);
+}
+
+std::string list_ops(const Registry& registry) {
+  Rows rows;
+  for (const Op& op : registry.ops()) rows.push_back({op.name, op.summary});
+  return aligned(rows);
+}
+
+std::string describe_op(const Op& op, const Case* example) {
+  return fmt::format("{}: {}\n\nparameters\n{}\ntensors\n{}\nimpls\n{}", op.name, op.summary,
+                     describe_params(op), describe_tensors(op, example), describe_impls(op));
+}
+
+}  // namespace assay

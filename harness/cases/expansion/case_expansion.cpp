@@ -1,0 +1,285 @@
+#include "harness/cases/expansion/case_expansion.h"
+
+#include "harness/cases/expansion/case_head.h"
+#include "harness/cases/yaml/nearest.h"
+#include "harness/cases/yaml/scalars.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::cases {
+namespace {
+
+constexpr std::uint64_t most_values = 1000000;  // over all alternatives of one key
+/// The limit of points that are built only to find further errors, because they cannot be used.
+constexpr std::uint64_t most_useless = 10000;
+
+/// Returns why a point is refused whose id was first used at `first`.
+std::string equal_ids(const Case& point, const SourceLocation& first) {
+  const SourceLocation& own = point.where;
+  if (first.file == own.file && first.line == own.line && first.column == own.column) {
+    return fmt::format(
+        "two points of this case have the id {}: remove the repeated value, or name one in `sets:`",
+        point.id);
+  }
+  return fmt::format("the id {} is already used at {}:{}: rename one of them", point.id, first.file,
+                     first.line);
+}
+
+/// Adds the key itself if it is known, else the one that was probably meant.
+void add_nearest(const std::string& key, std::span<const std::string> known, std::set<std::string>& keys) {
+  const bool is_known = std::ranges::find(known, key) != known.end();
+  const std::string meant = is_known ? key : nearest(key, known);
+  if (!meant.empty()) keys.insert(meant);
+}
+
+}  // namespace
+
+CaseExpansion::CaseExpansion(LoadState& state, const Op& op, const Sets& sets)
+    : state_(state), op_(op), expander_(sets), reader_(op, sets), case_keys_(head_keys()) {
+  case_keys_.insert(case_keys_.end(), reader_.keys().begin(), reader_.keys().end());
+}
+
+void CaseExpansion::set_defaults(const Node& defaults) {
+  std::vector<std::string> known = case_keys_;
+  std::erase(known, "name");
+  state_.reporter.add_flaws(defaults);
+  for (const Node::Entry& entry : defaults.entries) {
+    const bool is_known =
+        entry.key->is_scalar() && std::find(known.begin(), known.end(), entry.key->text) != known.end();
+    if (is_known) defaults_.push_back(entry);
+    if (!is_known && entry.key->is_scalar() && entry.key->text != "<<") {
+      state_.reporter.add(unknown_name(*entry.key, "default", entry.key->text, known));
+      if (!is_head_key(nearest(entry.key->text, known))) add_nearest(entry.key->text, known, bad_defaults_);
+    }
+  }
+}
+
+void CaseExpansion::add(const Node& node) {
+  Faults faults;
+  faults.bad_keys = bad_defaults_;
+  faults.problems.attempt([&] { read(node, faults); });
+  report_unknown(faults);  // in case no point was built, which would have reported them
+  for_each_flaw(node, [&](const Flaw& flaw) {
+    faults.problems.add(Problem(diagnose(flaw)));
+    return true;
+  });
+  try {
+    faults.problems.settle();
+  } catch (const Problem& problem) {
+    state_.reporter.add(problem);
+  }
+}
+
+void CaseExpansion::read(const Node& node, Faults& faults) {
+  if (!node.is_map())
+    throw Problem(diagnose(node, "a case must be a map with a 'name', got " + describe(node)));
+  const std::vector<Node::Entry> entries = known_entries(node, faults);
+  const CaseHead head = read_head(node, entries, faults);
+  // Everything is counted before anything is expanded.
+  std::vector<Source> all = passing(sources(entries), faults, [&](const Source& s) { extent_of(s); });
+  check_product(head, all);
+  all = passing(std::move(all), faults, [&](const Source& s) { check_values(s); });
+  std::vector<Factor> factors;
+  for (const Source& source : all) factors.push_back(make_factor(source, faults));
+  add_points(head, Product(std::move(factors)), faults);
+}
+
+/// Returns the case's entries and the defaults that it does not override, without entries whose keys are
+/// unreadable or unknown.
+std::vector<Node::Entry> CaseExpansion::known_entries(const Node& node, Faults& faults) const {
+  std::vector<Node::Entry> entries;
+  for (const Node::Entry& entry : defaults_) {
+    if (node.find_entry(entry.key->text) == nullptr) entries.push_back(entry);
+  }
+  faults.is_broken = node.flawed;
+  std::set<std::string_view> seen;
+  bool hides_keys = false;  // an unreadable entry may stand for any of them
+  for (const Node::Entry& entry : node.entries) {
+    if (!entry.key->is_scalar() || entry.key->is_plain("<<")) {
+      hides_keys = true;
+      continue;
+    }
+    if (!seen.insert(entry.key->text).second) continue;
+    if (std::find(case_keys_.begin(), case_keys_.end(), entry.key->text) != case_keys_.end()) {
+      entries.push_back(entry);
+      continue;
+    }
+    faults.is_broken = true;
+    faults.unknown.push_back(entry);
+    add_nearest(entry.key->text, case_keys_, faults.bad_keys);
+  }
+  for (const std::string& key : case_keys_) {
+    if (hides_keys && !seen.contains(key)) faults.bad_keys.insert(key);
+  }
+  return entries;
+}
+
+/// Adds the keys that a value would have set, as far as this is known, when none of it can be used.
+void CaseExpansion::add_keys_meant(const std::string& key, const Node& value,
+                                   std::set<std::string>& keys) const {
+  keys.insert(key);
+  if (key != "with" && key != "qparams") return;
+  if (value.is_map() && value.find("each") != nullptr) {
+    for (const Node* item : value.find("each")->items) add_keys_meant(key, *item, keys);
+  } else if (value.is_map()) {
+    for (const Node::Entry& entry : value.entries) {
+      if (entry.key->is_scalar()) add_nearest(entry.key->text, case_keys_, keys);
+    }
+  } else {
+    keys.insert(case_keys_.begin(), case_keys_.end());
+  }
+}
+
+CaseHead CaseExpansion::read_head(const Node& node, const std::vector<Node::Entry>& entries,
+                                  Faults& faults) const {
+  Problems problems;
+  CaseHead head = read_case_head(node, entries, problems);
+  if (!faults.problems.attempt([&] { problems.settle(); })) faults.is_broken = true;
+  head.op = &op_;
+  head.seed = state_.options.seed.value_or(0);
+  return head;
+}
+
+std::vector<CaseExpansion::Source> CaseExpansion::sources(const std::vector<Node::Entry>& entries) const {
+  std::vector<Source> sources;
+  for (const Node::Entry& entry : entries) {
+    if (is_head_key(entry.key->text)) continue;
+    if (entry.key->text != "with" || !entry.value->is_list()) {
+      sources.push_back({entry.key, entry.value});
+      continue;
+    }
+    for (const Node* group : entry.value->items) sources.push_back({entry.key, group});
+  }
+  return sources;
+}
+
+/// Returns the sources that pass a check; the keys of the others become bad.
+template <class Check>
+std::vector<CaseExpansion::Source> CaseExpansion::passing(std::vector<Source> sources, Faults& faults,
+                                                          Check check) {
+  std::erase_if(sources, [&](const Source& source) {
+    const bool is_good = !source.value->flawed && faults.problems.attempt([&] { check(source); });
+    if (!is_good) add_keys_meant(source.key->text, *source.value, faults.bad_keys);
+    return !is_good;
+  });
+  return sources;
+}
+
+Extent CaseExpansion::extent_of(const Source& source) {
+  return expander_.extent(*source.value, style_of(source.key->text));
+}
+
+void CaseExpansion::check_product(const CaseHead& head, const std::vector<Source>& sources) {
+  std::uint64_t product = 1;
+  std::string factors;
+  for (const Source& source : sources) {
+    const std::uint64_t alternatives = extent_of(source).alternatives;
+    product = saturating_multiply(product, alternatives);
+    if (alternatives > 1)
+      factors += fmt::format("{}{} {}", factors.empty() ? "" : " x ", source.key->text, alternatives);
+  }
+  refuse_product(head, product, factors);
+}
+
+void CaseExpansion::check_values(const Source& source) {
+  const Extent extent = extent_of(source);
+  const std::uint64_t values = saturating_multiply(extent.alternatives, extent.nodes);
+  if (values > most_values) {
+    throw Problem(diagnose(*source.key, fmt::format("'{}' expands to {} values, more than the limit of {}",
+                                                    source.key->text, values, most_values)));
+  }
+}
+
+void CaseExpansion::refuse_product(const CaseHead& head, std::uint64_t product,
+                                   const std::string& factors) const {
+  const auto limit = static_cast<std::uint64_t>(std::max<std::int64_t>(state_.options.max_cases, 0));
+  if (product > limit) {
+    throw Problem(
+        diagnose(*head.caret, fmt::format("case '{}' expands to {} cases ({}), more than the limit of {}",
+                                          head.name, product, factors, limit)));
+  }
+  const std::uint64_t before = state_.cases.size();
+  if (before + product > limit) {
+    throw Problem(diagnose(
+        *head.caret, fmt::format("case '{}' adds {} cases to the {} already there, more than the limit of {}",
+                                 head.name, product, before, limit)));
+  }
+}
+
+Factor CaseExpansion::make_factor(const Source& source, Faults& faults) {
+  Factor factor{source.key->text, {}};
+  const bool is_axis = expander_.is_axis(*source.value, style_of(factor.key));
+  for (const Alternative& alternative : expander_.expand(*source.value, style_of(factor.key))) {
+    if (factor.key == "impl" && alternative.value->is_plain("all")) {
+      for (const Impl& impl : op_.impls) {
+        factor.choices.push_back({{{factor.key, {source.key, source.value}, &impl}}, {}, {}});
+      }
+      continue;
+    }
+    factor.choices.push_back(read_choice(source, alternative, is_axis, faults));
+  }
+  return factor;
+}
+
+Choice CaseExpansion::read_choice(const Source& source, const Alternative& alternative, bool is_axis,
+                                  Faults& faults) {
+  const bool points_at_item = is_axis && !alternative.value->is_null();
+  const Origin origin{points_at_item ? alternative.value : source.key, alternative.value};
+  Choice choice{{}, alternative.segments, {}};
+  const std::string& key = source.key->text;
+  if (!faults.problems.attempt([&] { choice.settings = reader_.read(key, origin); })) {
+    std::set<std::string> bad_keys;
+    add_keys_meant(key, *alternative.value, bad_keys);
+    choice.bad_keys.assign(bad_keys.begin(), bad_keys.end());
+  }
+  return choice;
+}
+
+void CaseExpansion::add_points(const CaseHead& head, const Product& product, Faults& faults) {
+  refuse_product(head, product.size(), product.text());
+  if (!faults.is_broken) state_.cases.expect(product.size());
+  PointBuilder builder(head, state_.npy_files, state_.common);
+  std::uint64_t useless = 0;
+  for (std::uint64_t index = 0; index < product.size(); ++index) {
+    PointChoice choice = product.at(index);
+    choice.bad_keys.insert(choice.bad_keys.end(), faults.bad_keys.begin(), faults.bad_keys.end());
+    const bool is_useless = faults.is_broken || !choice.bad_keys.empty();
+    if (is_useless && ++useless > most_useless) continue;
+    add_point(builder, head, choice, faults);
+  }
+  if (!builder.inputs().empty()) inputs_ = builder.inputs();
+  report_unknown(faults);
+}
+
+void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice,
+                              Faults& faults) {
+  faults.problems.attempt([&] {
+    std::optional<Case> point = builder.build(choice);
+    if (!point || faults.is_broken) return;
+    if (const Case* first = state_.cases.find(point->id))
+      throw Problem(diagnose(*head.caret, equal_ids(*point, first->where)));
+    state_.cases.add(std::move(*point));
+  });
+}
+
+void CaseExpansion::report_unknown(Faults& faults) const {
+  for (const Node::Entry& entry : faults.unknown) {
+    const std::string& key = entry.key->text;
+    if (std::ranges::find(inputs_, key) == inputs_.end()) {
+      faults.problems.add(unknown_name(*entry.key, "key", key, case_keys_));
+    } else {
+      const std::string value = as_number(*entry.value) ? entry.value->text : "NUMBER";
+      faults.problems.add(Problem(diagnose(
+          *entry.key,
+          fmt::format("unknown key '{}': for {} here it is an input tensor, whose values 'fill' sets", key,
+                      op_.name),
+          fmt::format("fill: {{{}: {{constant: {}}}}}", key, value))));
+    }
+  }
+  faults.unknown.clear();
+}
+
+}  // namespace assay::cases

@@ -1,0 +1,87 @@
+#pragma once
+
+#include "harness/cases/case.h"
+#include "harness/cases/case_list.h"
+#include "harness/cases/expansion/expand.h"
+#include "harness/cases/expansion/load_options.h"
+#include "harness/cases/expansion/npy_files.h"
+#include "harness/cases/expansion/point.h"
+#include "harness/cases/expansion/product.h"
+#include "harness/cases/expansion/setting.h"
+#include "harness/cases/yaml/problems.h"
+#include "harness/cases/yaml/reporter.h"
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace assay::cases {
+
+/// State that grows while files are loaded and is shared by all of them.
+struct LoadState {
+  const Registry& registry;
+  LoadOptions options;
+  NpyFiles npy_files;
+  Reporter reporter;
+  CaseList cases;
+  CommonData common;
+};
+
+/// Expands the cases of one file: one op, its sets, its defaults.
+class CaseExpansion {
+ public:
+  CaseExpansion(LoadState& state, const Op& op, const Sets& sets);
+
+  /// Checks the keys of `defaults:` and applies them to every later case; bad keys are reported and left out.
+  void set_defaults(const Node& defaults);
+
+  /// Adds the points of one case to the state, and its errors to the reporter. An error in one key, or in one
+  /// item of its `each`, does not keep the others from being checked. A case with an unknown key or an
+  /// invalid head has no points.
+  void add(const Node& node);
+
+ private:
+  /// A key of a case that stands for values; `with` may give several sources.
+  struct Source {
+    const Node* key = nullptr;
+    const Node* value = nullptr;
+  };
+
+  /// The known errors of the case that is being read.
+  struct Faults {
+    Problems problems;
+    bool is_broken = false;  ///< none of its points can be used
+    /// Keys without a value, because what was written for them was reported.
+    std::set<std::string> bad_keys;
+    std::vector<Node::Entry> unknown;  ///< reported last: they may name inputs of the op
+  };
+
+  void read(const Node& node, Faults& faults);
+  std::vector<Node::Entry> known_entries(const Node& node, Faults& faults) const;
+  void add_keys_meant(const std::string& key, const Node& value, std::set<std::string>& keys) const;
+  CaseHead read_head(const Node& node, const std::vector<Node::Entry>& entries, Faults& faults) const;
+  std::vector<Source> sources(const std::vector<Node::Entry>& entries) const;
+  template <class Check>
+  std::vector<Source> passing(std::vector<Source> sources, Faults& faults, Check check);
+  Extent extent_of(const Source& source);
+  void check_product(const CaseHead& head, const std::vector<Source>& sources);
+  void check_values(const Source& source);
+  void refuse_product(const CaseHead& head, std::uint64_t product, const std::string& factors) const;
+  Factor make_factor(const Source& source, Faults& faults);
+  Choice read_choice(const Source& source, const Alternative& alternative, bool is_axis, Faults& faults);
+  void add_points(const CaseHead& head, const Product& product, Faults& faults);
+  void add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice, Faults& faults);
+  void report_unknown(Faults& faults) const;
+
+  LoadState& state_;
+  const Op& op_;
+  Expander expander_;
+  SettingReader reader_;
+  std::vector<std::string> case_keys_;
+  std::vector<Node::Entry> defaults_;
+  std::vector<std::string> inputs_;     ///< the op's inputs, from the last case with good parameters
+  std::set<std::string> bad_defaults_;  ///< keys that unknown defaults may have meant
+};
+
+}  // namespace assay::cases

@@ -1,0 +1,273 @@
+#include "harness/cases/expansion/file_loader.h"
+
+#include "harness/cases/expansion/id_text.h"
+#include "harness/cases/yaml/scalars.h"
+#include "harness/cases/yaml/yaml_parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+#include <unordered_set>
+#include <utility>
+
+namespace assay::cases {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t deepest_includes = 32;
+
+const std::vector<std::string>& file_keys() {
+  static const std::vector<std::string> keys{"op", "include", "sets", "defaults", "cases"};
+  return keys;
+}
+
+std::string canonical_text(const fs::path& path) {
+  std::error_code error;
+  const fs::path result = fs::weakly_canonical(path, error);
+  return error ? path.lexically_normal().string() : result.string();
+}
+
+bool is_set_name(const std::string& name) {
+  const bool starts_well = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
+  return starts_well && id_text(name) == name && name.find('.') == std::string::npos;
+}
+
+/// Returns what a word means everywhere in the language, or an empty string.
+std::string meaning_of(const std::string& word) {
+  static const std::array<std::string_view, 6> words{"true", "false", "all", "each", "npy", "null"};
+  if (std::find(words.begin(), words.end(), word) != words.end()) return "a word of the case language";
+  if (parse_fill(word)) return "a fill";
+  if (parse_form(word)) return "a form";
+  return {};
+}
+
+std::string meaning_of(const std::string& word, const Op& op) {
+  if (op.find_impl(word) != nullptr) return "an impl of " + op.name;
+  for (const ParamSpec& param : op.params) {
+    const bool is_choice = std::find(param.choices.begin(), param.choices.end(), word) != param.choices.end();
+    if (is_choice) return fmt::format("a choice of the parameter '{}' of {}", param.name, op.name);
+  }
+  return {};
+}
+
+Diagnostic ambiguous(const Node& key, const std::string& meaning) {
+  return diagnose(key, fmt::format("the set's name '{}' is also {}: rename it", key.text, meaning));
+}
+
+/// Returns the problem of a file that is not YAML. If its name does not end like that of a case file either,
+/// the message says so: a user may have given a shader by mistake.
+Problem with_name_checked(const Problem& problem, const fs::path& path) {
+  const fs::path suffix = path.extension();
+  if (suffix == ".yaml" || suffix == ".yml") return problem;
+  const char* shader = suffix == ".comp" ? "; shaders are given as a folder with --shaders" : "";
+  std::vector<Diagnostic> diagnostics = problem.diagnostics();
+  for (Diagnostic& diagnostic : diagnostics) {
+    diagnostic.message =
+        fmt::format("this is not a case file (those end in .yaml{}): {}", shader, diagnostic.message);
+  }
+  return Problem(std::move(diagnostics));
+}
+
+}  // namespace
+
+void FileLoader::load(const fs::path& path) {
+  load_once(path);
+}
+
+std::vector<std::filesystem::path> FileLoader::files() const {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& [path, file] : files_) paths.emplace_back(path);
+  return paths;
+}
+
+FileLoader::File& FileLoader::load_once(const fs::path& path) {
+  const auto [found, is_new] = files_.try_emplace(canonical_text(path));
+  File& file = found->second;
+  if (!is_new) return file;
+  open_.push_back(&file);
+  try {
+    parse(file, path);
+    if (file.root != nullptr) read(file);
+  } catch (const Problem& problem) {
+    state_.reporter.add(problem);
+  }
+  open_.pop_back();
+  file.is_loading = false;
+  file.root = nullptr;
+  if (file.sets.all().empty()) file.nodes.clear();  // else those who include it may need them
+  return file;
+}
+
+void FileLoader::parse(File& file, const fs::path& path) {
+  file.source = std::make_unique<SourceFile>(SourceFile::read(path));
+  const Node* root = nullptr;
+  try {
+    root = parse_yaml(*file.source, file.nodes);
+  } catch (const Problem& problem) {
+    throw with_name_checked(problem, path);
+  }
+  if (root == nullptr || root->is_null()) {
+    throw Problem(
+        file.source->diagnose({}, "the file is empty: a case file has an 'op' and a list of 'cases'"));
+  }
+  if (!root->is_map()) {
+    throw Problem(diagnose(
+        *root,
+        "a case file is a map with an 'op' and a list of 'cases', but this one is " + describe(*root)));
+  }
+  file.root = root;
+}
+
+void FileLoader::read(File& file) {
+  const Node& root = *file.root;
+  check_file_keys(root);
+  if (const Node::Entry* entry = root.find_entry("include")) read_includes(file, *entry);
+  if (const Node::Entry* entry = root.find_entry("sets")) read_sets(file, *entry);
+  const Op* op = read_op(root);
+  if (op == nullptr) return;
+  check_set_names(file, *op);
+  read_cases(file, *op);
+}
+
+void FileLoader::check_file_keys(const Node& root) {
+  for (const Flaw& flaw : root.flaws) state_.reporter.add(diagnose(flaw));
+  for (const Node::Entry& entry : root.entries) {
+    if (!entry.key->is_scalar() || entry.key->is_plain("<<")) continue;
+    const std::string& key = entry.key->text;
+    const bool known = std::find(file_keys().begin(), file_keys().end(), key) != file_keys().end();
+    if (!known) state_.reporter.add(unknown_name(*entry.key, "key", key, file_keys()));
+  }
+}
+
+void FileLoader::read_includes(File& file, const Node::Entry& entry) {
+  if (!entry.value->is_list()) wrong_type(*entry.value, {entry.key, "include"}, "a list of files");
+  for (const Node* item : entry.value->items) {
+    try {
+      include(file, item->is_null() ? *entry.key : *item);
+    } catch (const Problem& problem) {
+      state_.reporter.add(problem);
+    }
+  }
+}
+
+void FileLoader::include(File& file, const Node& item) {
+  if (!item.is_scalar() || item.text.empty())
+    throw Problem(diagnose(item, "an include must be the name of a file"));
+  refuse_nul(item, item.text);
+  if (!file.included.insert(item.text).second) return;  // what it brings is there
+  const fs::path path = (file.source->path().parent_path() / item.text).lexically_normal();
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status))
+    throw Problem(diagnose(item, fmt::format("included file {} does not exist", path.string())));
+  if (!fs::is_regular_file(status)) {
+    throw Problem(diagnose(item, fmt::format("included file {} is {}, not a file", path.string(),
+                                             fs::is_directory(status) ? "a folder" : "a device or FIFO")));
+  }
+  if (open_.size() >= deepest_includes) {
+    throw Problem(diagnose(item, fmt::format("includes are nested more than {} deep", deepest_includes)));
+  }
+  const File& included = load_once(path);
+  if (included.is_loading) {
+    throw Problem(diagnose(item, fmt::format("include cycle: {}", include_chain(included))));
+  }
+  take_sets(file, included, item);
+}
+
+std::string FileLoader::include_chain(const File& again) const {
+  std::string chain;
+  for (auto at = std::find(open_.begin(), open_.end(), &again); at != open_.end(); ++at) {
+    chain += (*at)->source->path().string() + " -> ";
+  }
+  return chain + again.source->path().string();
+}
+
+void FileLoader::take_sets(File& file, const File& included, const Node& item) {
+  for (const auto& [name, set] : included.sets.all()) {
+    if (file.sets.add(set.key, set.value)) continue;
+    const Node* known = file.sets.find(name)->key;
+    if (known == set.key) continue;
+    const SourceLocation first = location_of(*known), second = location_of(*set.key);
+    state_.reporter.add(diagnose(item, fmt::format("the set '{}' is defined at {}:{} and at {}:{}", name,
+                                                   first.file, first.line, second.file, second.line)));
+  }
+}
+
+void FileLoader::read_sets(File& file, const Node::Entry& entry) {
+  if (!entry.value->is_map()) wrong_type(*entry.value, {entry.key, "sets"}, "a map of named values");
+  state_.reporter.add_flaws(*entry.value);
+  std::unordered_set<std::string_view> seen;
+  for (const Node::Entry& set : entry.value->entries) {
+    if (!set.key->is_scalar() || !seen.insert(set.key->text).second) continue;
+    if (set.key->text == "<<") continue;
+    const std::string meaning = meaning_of(set.key->text);
+    if (!is_set_name(set.key->text)) {
+      state_.reporter.add(diagnose(
+          *set.key,
+          fmt::format(
+              "a set's name may have only letters, digits and '_' and must not begin with a digit, got '{}'",
+              set.key->text)));
+    } else if (!meaning.empty()) {
+      state_.reporter.add(ambiguous(*set.key, meaning));
+    } else if (set.value->is_null()) {
+      state_.reporter.add(diagnose(*set.key, fmt::format("the set '{}' has no value", set.key->text)));
+    } else if (!file.sets.add(set.key, set.value)) {
+      const SourceLocation first = location_of(*file.sets.find(set.key->text)->key);
+      state_.reporter.add(diagnose(*set.key, fmt::format("the set '{}' is already defined at {}:{}",
+                                                         set.key->text, first.file, first.line)));
+    }
+  }
+}
+
+const Op* FileLoader::read_op(const Node& root) {
+  const Node::Entry* entry = root.find_entry("op");
+  if (entry == nullptr) {
+    for (const std::string key : {"cases", "defaults"}) {
+      const Node::Entry* user = root.find_entry(key);
+      if (user != nullptr)
+        throw Problem(diagnose(*user->key, fmt::format("a file with '{}' needs an 'op'", key)));
+    }
+    return nullptr;
+  }
+  std::vector<std::string> names;
+  for (const Op& op : state_.registry.ops()) names.push_back(op.name);
+  const std::string& name = to_text(*entry->value, {entry->key, "op"});
+  const Op* op = state_.registry.find(name);
+  if (op == nullptr) throw unknown_name(*entry->key, "op", name, names);
+  if (root.find("cases") == nullptr) {
+    throw Problem(diagnose(*entry->key, fmt::format("the file names the op '{}' but has no 'cases'", name)));
+  }
+  return op;
+}
+
+void FileLoader::check_set_names(const File& file, const Op& op) {
+  for (const auto& [name, set] : file.sets.all()) {
+    const std::string meaning = meaning_of(name, op);
+    if (!meaning.empty()) state_.reporter.add(ambiguous(*set.key, meaning));
+  }
+}
+
+void FileLoader::read_cases(const File& file, const Op& op) {
+  CaseExpansion expansion(state_, op, file.sets);
+  if (const Node::Entry* entry = file.root->find_entry("defaults")) {
+    if (!entry->value->is_map())
+      wrong_type(*entry->value, {entry->key, "defaults"}, "a map of keys of a case");
+    expansion.set_defaults(*entry->value);
+  }
+  const Node::Entry& entry = *file.root->find_entry("cases");
+  if (!entry.value->is_list()) wrong_type(*entry.value, {entry.key, "cases"}, "a list of cases");
+  if (entry.value->items.empty()) throw Problem(diagnose(*entry.key, "'cases' is an empty list"));
+  for (const Node* node : entry.value->items) {
+    if (node->is_null()) {
+      state_.reporter.add(diagnose(*entry.key, "a case in this list is empty"));
+    } else {
+      expansion.add(*node);
+    }
+  }
+}
+
+}  // namespace assay::cases

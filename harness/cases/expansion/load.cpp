@@ -1,0 +1,39 @@
+#include "harness/cases/expansion/load.h"
+
+#include "harness/cases/expansion/case_expansion.h"
+#include "harness/cases/expansion/file_loader.h"
+#include "harness/cases/yaml/case_files.h"
+
+#include <stdexcept>
+
+namespace assay {
+namespace {
+
+void check_param_names(const Registry& registry) {
+  for (const Op& op : registry.ops()) {
+    for (const ParamSpec& param : op.params) {
+      if (!cases::is_reserved(param.name)) continue;
+      throw std::logic_error("op " + op.name + " declares a parameter '" + param.name +
+                             "', which is a key of the case language");
+    }
+  }
+}
+
+}  // namespace
+
+LoadResult load_cases(std::span<const std::filesystem::path> files_or_directories, const Registry& registry,
+                      const LoadOptions& options) {
+  check_param_names(registry);
+  cases::LoadState state{registry, options, {}, {}, {}, {}};
+  cases::FileLoader loader(state);
+  for (const std::filesystem::path& path : files_or_directories) {
+    try {
+      for (const std::filesystem::path& file : cases::case_files(path)) loader.load(file);
+    } catch (const cases::Problem& problem) {
+      state.reporter.add(problem);
+    }
+  }
+  return {std::move(state.cases).take(), state.reporter.take(), loader.files(), state.npy_files.hashes()};
+}
+
+}  // namespace assay

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "harness/cases/yaml/diagnostic.h"
+#include "harness/cases/yaml/source_file.h"
+#include "harness/cases/yaml/yaml_tree.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace assay::cases {
+
+/// Collects diagnostics without duplicates, and limits them per file to a number that a person can read.
+class Reporter {
+ public:
+  static constexpr int most_per_file = 100;
+
+  void add(Diagnostic diagnostic);
+  void add(const Problem& problem) {
+    for (const Diagnostic& diagnostic : problem.diagnostics()) add(diagnostic);
+  }
+  /// Adds every flaw at or below a node.
+  void add_flaws(const Node& node);
+
+  bool is_full(const std::string& file) const;
+  std::vector<Diagnostic> take() { return std::move(diagnostics_); }
+
+ private:
+  std::vector<Diagnostic> diagnostics_;
+  std::set<std::string> seen_;
+  std::map<std::string, int> count_;
+};
+
+}  // namespace assay::cases

@@ -1,0 +1,123 @@
+#include "harness/commands/case_options.h"
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/cases/near_ids.h"
+#include "harness/cases/yaml/nearest.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+namespace assay::app {
+namespace {
+
+/// The folder that holds the binary.
+std::filesystem::path binary_directory() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+/// "; did you mean --impl 'tiled'?" for asked names that no case has.
+template <class NameOf>
+std::string meant_name(const char* option, const std::vector<std::string>& asked, std::span<const Case> cases,
+                       NameOf name_of) {
+  std::set<std::string> names;
+  for (const Case& test_case : cases) names.insert(name_of(test_case));
+  const std::vector<std::string> known(names.begin(), names.end());
+  std::string text;
+  for (const std::string& name : asked) {
+    if (std::ranges::any_of(known, [&](const std::string& one) { return glob_matches(name, one); })) continue;
+    const std::string meant = cases::nearest(name, known);
+    if (!meant.empty()) text += fmt::format("; did you mean {} '{}'?", option, meant);
+    if (meant.empty() && !known.empty())
+      text += fmt::format("; known for {} are: {}", option, fmt::join(known, ", "));
+  }
+  return text;
+}
+
+/// Hints for the options that select nothing even on their own; empty if each selects something.
+std::string what_may_be_meant(const CaseOptions& options, std::span<const Case> cases) {
+  std::vector<std::string_view> ids;
+  for (const Case& test_case : cases) ids.push_back(test_case.id);
+  std::string text;
+  const auto passes = [&](std::string_view id) { return filter_matches(options.filter, id); };
+  if (std::ranges::none_of(ids, passes)) text += near_filter_text(options.filter, ids);
+  text += meant_name("--op", options.ops, cases, [](const Case& c) { return c.op->name; });
+  text += meant_name("--impl", options.impls, cases, [](const Case& c) { return c.impl->name; });
+  const Selection selection = options.selection();
+  if (select(cases, {.mode = selection.mode}).empty()) text += "; no case has that mode";
+  if (select(cases, {.tiers = selection.tiers}).empty()) text += "; no case has that tier";
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::path& untrusted) const {
+  const auto is_untrusted = [&](const std::filesystem::path& path) {
+    return !untrusted.empty() && is_inside(path, untrusted);
+  };
+  for (const std::filesystem::path& file : files) {
+    if (!is_untrusted(file)) continue;
+    throw Error(fmt::format("choosing cases: '{}' is inside '{}', which does not choose what it is judged by",
+                            file.string(), untrusted.string()));
+  }
+  if (!files.empty()) return files;
+  for (const std::filesystem::path& candidate : {std::filesystem::path("cases"), binary_directory() / "cases",
+                                                 binary_directory() / "../share/assay/cases"}) {
+    if (std::filesystem::is_directory(candidate) && !is_untrusted(candidate)) return {candidate};
+  }
+  throw Error(fmt::format(
+      "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it{}; "
+      "give case files or folders",
+      untrusted.empty() ? "" : fmt::format(", outside of '{}'", untrusted.string())));
+}
+
+Selection CaseOptions::selection() const {
+  Selection selection{.filter = filter, .impls = impls, .ops = ops};
+  if (!mode.empty() && mode != name_of(Mode::Both)) selection.mode = parse_mode(mode);
+  for (const std::string& tier : tiers) selection.tiers.push_back(parse_tier(tier).value());
+  return selection;
+}
+
+bool CaseOptions::is_narrowed() const {
+  return !filter.empty() || !ops.empty() || !impls.empty() || selection().mode.has_value();
+}
+
+bool CaseOptions::is_partial() const {
+  const auto is_file = [](const std::filesystem::path& path) { return !std::filesystem::is_directory(path); };
+  return is_narrowed() || std::ranges::any_of(files, is_file);
+}
+
+LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors) {
+  const std::vector<std::filesystem::path> paths = options.paths();
+  LoadResult loaded = load_cases(paths, registry, {.seed = options.seed});
+  for (const Diagnostic& error : loaded.errors) errors << to_string(error) << '\n';
+  if (!loaded.errors.empty()) {
+    errors << loaded.errors.size() << (loaded.errors.size() == 1 ? " error" : " errors")
+           << " in case files; the other cases are used, and the exit code will be 2\n";
+  }
+  return loaded;
+}
+
+void throw_nothing_selected(const CaseOptions& options, std::span<const Case> cases) {
+  std::string by;
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) by += fmt::format("{}{} '{}'", by.empty() ? "" : ", ", option, value);
+  };
+  add("--filter", options.filter);
+  for (const std::string& op : options.ops) add("--op", op);
+  for (const std::string& impl : options.impls) add("--impl", impl);
+  for (const std::string& tier : options.tiers) add("--tier", tier);
+  add("--mode", options.mode);
+  throw Error(
+      fmt::format("choosing cases: none of {} is selected{}{}{}; `assay list` without options shows all ids",
+                  cases.size(), by.empty() ? "" : " by ", by, what_may_be_meant(options, cases)));
+}
+
+}  // namespace assay::app

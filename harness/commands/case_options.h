@@ -1,0 +1,48 @@
+#pragma once
+
+#include "harness/cases/expansion/load.h"
+#include "harness/cases/select.h"
+#include "harness/op/op.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// The options that select cases, shared by `run` and `list`.
+struct CaseOptions {
+  std::vector<std::filesystem::path> files;
+  std::string filter;
+  std::vector<std::string> impls;
+  std::vector<std::string> ops;
+  std::vector<std::string> tiers;
+  std::string mode;  ///< "accu", "perf", or "both" and empty for all rows
+  std::optional<std::uint64_t> seed;
+  std::string shard;              ///< "2/8": the second part of eight; empty: all
+  std::filesystem::path balance;  ///< report whose times are used to make the parts equally long; empty: none
+
+  /// The paths asked for, else the folder of cases (in the current directory, else next to the binary).
+  /// Folders inside `untrusted` (empty: none) are passed over. Throws Error if there is none, or if a path
+  /// asked for is inside.
+  std::vector<std::filesystem::path> paths(const std::filesystem::path& untrusted = {}) const;
+  Selection selection() const;
+  /// Whether a filter, an op, an impl or a mode is given.
+  bool is_narrowed() const;
+  /// Whether only some cases are selected: by a filter, an op, an impl, a mode or a single case file. A tier
+  /// does not count as such, as every tier is a set of cases that is run again and again.
+  bool is_partial() const;
+};
+
+/// Loads the cases and writes their errors to `errors`.
+LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors);
+
+/// Throws Error(Usage) saying that none of these cases is selected, by which options, and what may have been
+/// meant.
+[[noreturn]] void throw_nothing_selected(const CaseOptions& options, std::span<const Case> cases);
+
+}  // namespace assay::app

@@ -1,0 +1,253 @@
+#include "harness/commands/farm/prune.h"
+
+#include "harness/commands/farm/farm_tree.h"
+#include "harness/commands/find_report.h"
+#include "harness/report/journal/journal.h"
+#include "tests/support/tell.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <sstream>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A farm's folder with nights of the 1st, 2nd, ... of January.
+struct Prune : ::testing::Test {
+  static std::string run_id(int day) { return "2026010" + std::to_string(day) + "T010000Z-1a2b3c"; }
+  static std::string night_name(int day) { return "2026-01-0" + std::to_string(day); }
+  fs::path night(int day) const { return farm / night_name(day); }
+
+  /// As a run leaves it in an output folder. Returns the device's folder.
+  static fs::path run(const fs::path& out, int day, const std::string& slug = "acme") {
+    const fs::path target = fs::path("runs") / run_id(day) / slug;
+    RunInfo info = test::sample_run();
+    info.run_id = run_id(day);
+    Journal journal(out / target / "journal.jsonl");
+    test::tell(journal, {test::passed("a")}, info);
+    test::write_file(out / target / "accu.csv", "schema\n");
+    fs::remove(out / slug);
+    fs::create_directory_symlink(target, out / slug);
+    return out / target;
+  }
+
+  fs::path whole_night(int day, const std::string& slug = "acme") const {
+    fs::path report = run(night(day), day, slug);
+    test::write_file(night(day) / "nightly.json", "{}");
+    test::write_file(night(day) / "verdict.txt", "GOOD");
+    return report;
+  }
+
+  ExitCode prune(PruneOptions options) {
+    if (options.folder.empty()) options.folder = farm.path();
+    printed.str("");
+    told.str("");
+    return app::prune(options, {printed, told, told});
+  }
+
+  std::set<std::string> left() const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(farm.path())) names.insert(entry.path().filename());
+    return names;
+  }
+
+  test::TemporaryFolder farm;
+  std::ostringstream printed, told;
+};
+
+TEST_F(Prune, RemovesOldNightsAndSaysWhatItDid) {
+  for (int day = 1; day <= 3; ++day) whole_night(day);
+  fs::create_directory_symlink(night(3), farm / "latest");  // absolute
+  EXPECT_EQ(prune({.keep = 2}), ExitCode::Fine);
+  EXPECT_THAT(left(), ElementsAre("2026-01-02", "2026-01-03", "latest"));
+  EXPECT_THAT(printed.str(), HasSubstr("remove  "));
+  EXPECT_THAT(printed.str(), HasSubstr(night_name(1) + "/runs/" + run_id(1) + "/acme  2 newer\n"));
+  EXPECT_THAT(printed.str(), HasSubstr("acme: 1 report, "));
+  EXPECT_THAT(printed.str(), HasSubstr("in all: 1 folder, "));
+  EXPECT_EQ(told.str(), "");
+}
+
+TEST_F(Prune, OnTrialRemovesNothing) {
+  for (int day = 1; day <= 3; ++day) whole_night(day);
+  EXPECT_EQ(prune({.keep = 1, .dry_run = true}), ExitCode::Fine);
+  EXPECT_EQ(left().size(), 3U);
+  EXPECT_THAT(printed.str(), HasSubstr("would be removed"));
+}
+
+TEST_F(Prune, KeepsTheLastGoodNight) {
+  for (int day = 1; day <= 3; ++day) whole_night(day);
+  fs::create_directory(farm / "last-good");
+  fs::create_directory_symlink("../" + night_name(1) + "/runs/" + run_id(1) + "/acme",
+                               farm / "last-good/acme");
+  prune({.keep = 1});
+  EXPECT_THAT(left(), ElementsAre("2026-01-01", "2026-01-03", "last-good"));
+  EXPECT_TRUE(fs::exists(farm / "last-good/acme/journal.jsonl"));
+}
+
+TEST_F(Prune, GoesByTheDayOfTheRunNotOfItsFiles) {
+  whole_night(1);
+  whole_night(2);
+  EXPECT_EQ(prune({.older_than_days = 36500}), ExitCode::Fine);
+  EXPECT_EQ(left().size(), 2U);
+  EXPECT_EQ(prune({.older_than_days = 0}), ExitCode::Fine) << "the 1st of January 2026 is past";
+  EXPECT_THAT(left(), ElementsAre("2026-01-02"));
+}
+
+TEST_F(Prune, OfAnOutputFolderRemovesRunsAndTheirEmptyFolders) {
+  const fs::path first = run(farm.path(), 1), second = run(farm.path(), 2);
+  run(farm.path(), 1, "other");
+  EXPECT_EQ(prune({.keep = 1}), ExitCode::Fine);
+  EXPECT_FALSE(fs::exists(first));
+  EXPECT_TRUE(fs::exists(first.parent_path() / "other/journal.jsonl"));
+  EXPECT_TRUE(fs::exists(second / "journal.jsonl"));
+  fs::remove_all(farm / "runs" / run_id(1) / "other");
+  fs::remove(farm / "other");
+  const fs::path third = run(farm.path(), 3);
+  EXPECT_EQ(prune({.keep = 1}), ExitCode::Fine);
+  EXPECT_FALSE(fs::exists(second.parent_path())) << "nothing is left of the run";
+  EXPECT_TRUE(fs::equivalent(farm / "acme", third));
+}
+
+TEST_F(Prune, RemovesTheLinkOfAReportThatIsGone) {
+  whole_night(1, "acme");
+  whole_night(1, "rare");
+  whole_night(2, "acme");
+  prune({.keep = 1});
+  EXPECT_FALSE(fs::exists(fs::symlink_status(night(1) / "acme")));
+  EXPECT_TRUE(fs::exists(night(1) / "rare/journal.jsonl"));
+}
+
+TEST_F(Prune, LeavesARunThatIsBeingWritten) {
+  const fs::path first = whole_night(1);
+  whole_night(2);
+  const Journal running(first / "journal.jsonl", true);
+  EXPECT_EQ(prune({.keep = 1}), ExitCode::Fine);
+  EXPECT_TRUE(fs::exists(first / "journal.jsonl"));
+  EXPECT_THAT(printed.str(), HasSubstr("a run is writing it"));
+}
+
+TEST_F(Prune, FinishesWhatAKillLeft) {
+  whole_night(1);
+  whole_night(2);
+  fs::rename(night(1), farm / (deleting_prefix + night_name(1)));
+  run(night(2), 1);
+  const fs::path run_folder = night(2) / "runs" / run_id(1);
+  fs::rename(run_folder / "acme", run_folder / (std::string(deleting_prefix) + "acme"));
+  fs::remove(night(2) / "acme");
+  EXPECT_EQ(prune({.keep = 5}), ExitCode::Fine);
+  EXPECT_THAT(left(), ElementsAre("2026-01-02"));
+  EXPECT_FALSE(fs::exists(run_folder));
+}
+
+TEST_F(Prune, RemovesShardsThatWereMerged) {
+  for (int day = 1; day <= 2; ++day) {
+    whole_night(day);
+    run(night(day) / "shards/acme/1", day);
+  }
+  EXPECT_EQ(prune({.shards = true}), ExitCode::Fine);
+  EXPECT_FALSE(fs::exists(night(1) / "shards/acme"));
+  EXPECT_TRUE(fs::exists(night(1) / "acme/journal.jsonl"));
+  EXPECT_TRUE(fs::exists(night(2) / "shards/acme/1/acme/journal.jsonl"));
+}
+
+TEST_F(Prune, KeepsShardsWhoseReportIsNotComplete) {
+  const fs::path journal = whole_night(1) / "journal.jsonl";
+  const std::string text = test::read_file(journal);
+  test::write_file(journal, text.substr(0, text.rfind(R"({"event":"done")")));
+  run(night(1) / "shards/acme/1", 1);
+  whole_night(2);
+  prune({.shards = true});
+  EXPECT_TRUE(fs::exists(night(1) / "shards/acme/1/acme/journal.jsonl"));
+}
+
+TEST_F(Prune, WhatIsHalfDeletedIsNoReport) {
+  const fs::path report = run(farm.path(), 1);
+  fs::rename(report, report.parent_path() / (std::string(deleting_prefix) + "acme"));
+  fs::remove(farm / "acme");
+  EXPECT_THROW(static_cast<void>(journals_of(farm.path())), Error);
+}
+
+// ---- hostile trees
+
+TEST_F(Prune, FollowsNoLinkOutOfTheFolder) {
+  const test::TemporaryFolder elsewhere;
+  const fs::path theirs = run(elsewhere.path(), 1);
+  fs::create_directory_symlink(elsewhere / "runs", farm / "runs");
+  fs::create_directory_symlink(elsewhere.path(), farm / "2026-01-01");
+  whole_night(2);
+  whole_night(3);
+  fs::create_directory_symlink(elsewhere.path(), night(2) / "other");
+  EXPECT_EQ(prune({.keep = 1}), ExitCode::Fine);
+  EXPECT_TRUE(fs::exists(theirs / "journal.jsonl"));
+  EXPECT_TRUE(fs::exists(night(2) / "acme/journal.jsonl")) << "a night with a link that leads out of it";
+  EXPECT_THAT(printed.str(), HasSubstr("its night holds other, a link that leads out of it"));
+}
+
+TEST_F(Prune, KeepsALinkedFolderInsideOfAReport) {
+  const test::TemporaryFolder elsewhere;
+  elsewhere.write("precious.txt", "text");
+  const fs::path first = whole_night(1);
+  whole_night(2);
+  fs::create_directory_symlink(elsewhere.path(), first / "dump");
+  prune({.keep = 1});
+  EXPECT_TRUE(fs::exists(first / "dump")) << "a report with what no run writes";
+  EXPECT_EQ(elsewhere.read("precious.txt"), "text");
+}
+
+TEST_F(Prune, TakesLoopsDanglingLinksAndOddNames) {
+  whole_night(1, "a device\nof two lines");
+  whole_night(2, "a device\nof two lines");
+  fs::create_directory_symlink("loop", farm / "loop");
+  fs::create_directory_symlink(".", night(1) / "self");
+  fs::create_directory_symlink("no/such/night", farm / "latest");
+  farm.write("notes of mine/runs and more/x.txt", "text");
+  farm.write("runs/20260101T010000Z-1a2b3c/acme/notes.txt", "no journal");
+  farm.write("runs/not a run/acme/journal.jsonl", "{}");
+  EXPECT_EQ(prune({.keep = 1}), ExitCode::Fine) << told.str();
+  EXPECT_FALSE(fs::exists(night(1)));
+  EXPECT_TRUE(fs::exists(farm / "runs/20260101T010000Z-1a2b3c/acme/notes.txt"));
+  EXPECT_TRUE(fs::exists(farm / "runs/not a run/acme/journal.jsonl"));
+  EXPECT_TRUE(fs::exists(farm / "notes of mine/runs and more/x.txt"));
+  EXPECT_TRUE(fs::is_symlink(farm / "latest")) << "prune removes no dangling link";
+}
+
+TEST_F(Prune, KeepsNightsThatHoldWhatIsNotOurs) {
+  for (int day = 1; day <= 4; ++day) whole_night(day);
+  test::write_file(night(1) / "notes.txt", "text");
+  fs::create_directory(night(2) / "runs/mine");
+  fs::remove(night(3) / "nightly.json");
+  prune({.keep = 1});
+  EXPECT_TRUE(fs::exists(night(1) / "acme/journal.jsonl"));
+  EXPECT_TRUE(fs::exists(night(2) / "acme/journal.jsonl"));
+  EXPECT_TRUE(fs::exists(night(3) / "verdict.txt"));
+  EXPECT_FALSE(fs::exists(night(3) / "runs" / run_id(3)));
+}
+
+// ---- usage
+
+TEST_F(Prune, RefusesWhatCannotBeMeant) {
+  whole_night(1);
+  const auto refusal = [&](const PruneOptions& options) {
+    try {
+      static_cast<void>(prune(options));
+      return std::string("nothing was refused");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::Usage);
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(refusal({}), HasSubstr("--keep N (all but the newest N"));
+  EXPECT_THAT(refusal({.folder = farm / "nowhere", .keep = 1}), HasSubstr("is no folder"));
+  EXPECT_THAT(refusal({.folder = night(1), .keep = 1}), HasSubstr("is one night"));
+  fs::create_directory(farm / "empty");
+  EXPECT_THAT(refusal({.folder = farm / "empty", .keep = 1}), HasSubstr("holds no run and no night"));
+}
+
+}  // namespace
+}  // namespace assay::app

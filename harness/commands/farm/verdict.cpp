@@ -1,0 +1,294 @@
+#include "harness/commands/farm/verdict.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/file.h"
+#include "harness/base/text.h"
+#include "harness/commands/farm/farm_tree.h"
+#include "harness/commands/farm/night_folder.h"
+#include "harness/report/compare/compare.h"
+#include "harness/report/compare/run_noise.h"
+#include "harness/report/journal/checked_journal.h"
+#include "harness/report/journal/find_rows.h"
+#include "harness/report/journal/journal.h"
+#include "harness/report/night/night.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <iomanip>
+#include <optional>
+#include <ostream>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The text of a file; empty if there is none.
+std::string text_of_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) ? whole_file(path).value_or("") : "";
+}
+
+/// Seconds from the run's start to its journal's last change; 0 if unknown.
+double duration_s(const std::string& started_utc, const fs::path& journal) {
+  std::istringstream in(started_utc);
+  std::tm parts{};
+  in >> std::get_time(&parts, "%Y-%m-%dT%H:%M:%SZ");
+  std::error_code error;
+  const auto changed = fs::last_write_time(journal, error);
+  if (in.fail() || error) return 0;
+  const auto began = std::chrono::system_clock::from_time_t(::timegm(&parts));
+  const std::chrono::duration<double> lasted = std::chrono::file_clock::to_sys(changed) - began;
+  return std::max(lasted.count(), 0.0);
+}
+
+/// The paths of a night, links resolved.
+struct Place {
+  fs::path night;
+  fs::path last_good;
+
+  fs::path from_night(const fs::path& path) const { return path.lexically_relative(night); }
+};
+
+Place place_of(const VerdictOptions& options) {
+  std::error_code error;
+  Place place{.night = fs::canonical(options.night, error)};
+  if (error) {
+    throw Error("judging a night: " + options.night.string() +
+                " cannot be found; name the folder that was the --out of the night's runs");
+  }
+  place.last_good = options.last_good.empty() ? place.night.parent_path() / last_good_name
+                                              : fs::absolute(options.last_good).lexically_normal();
+  return place;
+}
+
+fs::path canonical_or_empty(const fs::path& path) {
+  std::error_code error;
+  const fs::path canonical = fs::canonical(path, error);
+  return error ? fs::path() : canonical;
+}
+
+/// Judges one device's report, compared with its last good night.
+class DeviceJudge {
+ public:
+  DeviceJudge(const VerdictOptions& options, const RunNoise& noise, const Place& place, std::string slug,
+              EarlierVerdict earlier)
+      : options_(options), noise_(noise), place_(place), earlier_(std::move(earlier)) {
+    device_.slug = std::move(slug);
+    device_.failing = parse_verdicts(options.fail_on, "--fail-on");
+    device_.is_accepted =
+        earlier_.is_accepted || std::ranges::any_of(options.accepted, [&](const auto& word) {
+          return word == "all" || word == device_.slug;
+        });
+  }
+
+  DeviceNight judged(const DeviceFolder& folder) && {
+    if (!folder.problem.empty()) {
+      device_.problems.push_back(folder.problem);
+    } else {
+      read(folder.folder);
+    }
+    return std::move(device_);
+  }
+
+ private:
+  void read(const fs::path& folder) {
+    folder_ = canonical_or_empty(folder);
+    device_.report = place_.from_night(folder_).string();
+    device_.bytes = bytes_below(folder_);
+    const std::optional<fs::path> journal = journal_in(folder_);
+    if (!journal) {
+      device_.problems.emplace_back(
+          "its folder holds no journal.jsonl: the run ended before it had begun, or files were removed");
+      return;
+    }
+    try {
+      RunReport report = read_checked_journal(*journal);
+      device_.run = digest_of(report);
+      device_.has_strict_notes = options_.strict && !report.run.rule_notes.empty();
+      device_.duration_s = duration_s(report.run.started_utc, *journal);
+      if (!report.complete) device_.problems.push_back(why_incomplete(report, *journal));
+      compare(std::move(report));
+    } catch (const std::exception& error) {
+      device_.problems.push_back(std::string("its report cannot be read: ") + error.what());
+    }
+    device_.becomes_last_good = may_become_last_good_ && device_.verdict() == NightVerdict::Good;
+  }
+
+  static std::string why_incomplete(const RunReport& report, const fs::path& journal) {
+    if (is_being_written(journal)) return "the run has not ended";
+    return std::string("the run did not finish") +
+           (report.cut_off ? ", and its journal's last line was cut off" : "") +
+           "; resume the night with `nightly.sh --resume`, or a single run with `assay run --resume`";
+  }
+
+  void compare(RunReport report) {
+    const fs::path link = place_.last_good / device_.slug;
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(link, error))) {
+      device_.note = "no last good night yet";
+      return;
+    }
+    fs::path base = canonical_or_empty(link);
+    if (is_of_this_night(base)) base = earlier_base("this is the last good night");
+    const std::string began = report.run.started_utc;
+    std::optional<RunReport> before =
+        base.empty() && !device_.note.empty() ? std::nullopt : read_base(base, link);
+    if (before && before->run.started_utc > began) {
+      may_become_last_good_ = false;  // a later night remains the base of the nights after it
+      base = earlier_base("the last good night is a later one, " + before->run.run_id);
+      before = base.empty() ? std::nullopt : read_base(base, link);
+    }
+    if (before) hold_against(std::move(*before), std::move(report), base);
+  }
+
+  bool is_of_this_night(const fs::path& report) const {
+    const fs::path from_night = place_.from_night(report);
+    return !report.empty() && *from_night.begin() != "..";
+  }
+
+  /// The report that an earlier verdict on this night was compared with; else empty, with `note` as the
+  /// reason.
+  fs::path earlier_base(const std::string& note) {
+    fs::path base =
+        earlier_.last_good.empty() ? fs::path() : canonical_or_empty(place_.night / earlier_.last_good);
+    if (is_of_this_night(base)) base.clear();
+    if (base.empty()) device_.note = note;
+    return base;
+  }
+
+  std::optional<RunReport> read_base(const fs::path& base, const fs::path& link) {
+    std::string why = "its link is dangling";
+    try {
+      if (const auto journal = base.empty() ? std::nullopt : journal_in(base))
+        return read_checked_journal(*journal);
+      if (!base.empty()) why = base.string() + " holds no journal";
+    } catch (const std::exception& error) {
+      why = error.what();
+    }
+    lose_base(why, link);
+    return std::nullopt;
+  }
+
+  void hold_against(RunReport base, RunReport next, const fs::path& folder) try {
+    std::vector<RunReport> before, now;
+    before.push_back(std::move(base));
+    now.push_back(std::move(next));
+    const RunComparison comparison =
+        compare_runs(std::move(before), std::move(now), {.keep_conditions = false}, noise_);
+    device_.last_good = {place_.from_night(folder).string(), digest_of(comparison)};
+  } catch (const Error& error) {
+    lose_base(error.what(), place_.last_good / device_.slug);
+  }
+
+  void lose_base(const std::string& why, const fs::path& link) {
+    device_.problems.push_back("its last good night cannot be compared with: " + why + "; remove " +
+                               link.string() + " to start over with the next good night");
+  }
+
+  const VerdictOptions& options_;
+  const RunNoise& noise_;
+  const Place& place_;
+  EarlierVerdict earlier_;
+  fs::path folder_;
+  bool may_become_last_good_ = true;
+  DeviceNight device_;
+};
+
+/// Adds devices that should have a report, but do not.
+void add_absent(std::map<std::string, DeviceFolder>& devices, const VerdictOptions& options,
+                const Place& place) {
+  for (const std::string& slug : options.expected)
+    devices.try_emplace(slug, DeviceFolder{{}, "no report tonight, although --expect-slug asks for one"});
+  for (const auto& [slug, target] : links_in(place.last_good)) {
+    const std::string why = "no report tonight, although it had a good night in " +
+                            place.from_night(target).string() + "; if the device was removed, delete " +
+                            (place.last_good / slug).string();
+    devices.try_emplace(slug, DeviceFolder{{}, why});
+  }
+}
+
+void refuse_unknown_slugs(const VerdictOptions& options, const std::map<std::string, DeviceFolder>& devices) {
+  for (const std::string& slug : options.accepted) {
+    if (slug == "all" || devices.contains(slug)) continue;
+    std::vector<std::string> known{"all"};
+    for (const auto& [name, folder] : devices) known.push_back(name);
+    throw Error(fmt::format("accepting regressions: the night has no device '{}'; known to --accept: {}",
+                            slug, fmt::join(known, ", ")));
+  }
+}
+
+Night judge(const VerdictOptions& options, const Place& place) {
+  std::map<std::string, DeviceFolder> folders = devices_of_night(place.night);
+  Night night{.name = place.night.filename().string(),
+              .version = options.version,
+              .when = utc_text(std::chrono::system_clock::now()),
+              .bytes = bytes_below(place.night),
+              .free_bytes = free_bytes(place.night)};
+  add_absent(folders, options, place);
+  refuse_unknown_slugs(options, folders);
+  if (folders.empty()) night.problems.push_back("no device has a report in " + place.night.string());
+  const RunNoise noise = read_run_noise(options.run_noise);
+  const auto earlier = earlier_verdicts(text_of_file(place.night / nightly_json_name));
+  for (const auto& [slug, folder] : folders) {
+    const auto before = earlier.find(slug);
+    night.devices.push_back(
+        DeviceJudge(options, noise, place, slug, before == earlier.end() ? EarlierVerdict{} : before->second)
+            .judged(folder));
+  }
+  return night;
+}
+
+void write(const Night& night, const Place& place) {
+  replace_file(place.night / nightly_json_name, night_json(night));
+  replace_file(place.night / verdict_text_name, night_text(night));
+}
+
+void keep_links(Night& night) {
+  for (DeviceNight& device : night.devices) device.becomes_last_good = false;
+}
+
+/// Moves the links after the files are written: a kill in between leaves a night that is judged again in the
+/// same way. Returns whether all could be moved; a failure is a problem of its device.
+bool move_links(Night& night, const Place& place) {
+  bool moved = true;
+  for (DeviceNight& device : night.devices) {
+    if (!device.becomes_last_good) continue;
+    try {
+      const fs::path link = place.last_good / device.slug;
+      const fs::path report = place.night / device.report;
+      if (canonical_or_empty(link) != report) move_link(link, report);
+    } catch (const std::exception& error) {
+      device.problems.emplace_back(error.what());
+      device.becomes_last_good = moved = false;
+    }
+  }
+  return moved;
+}
+
+}  // namespace
+
+ExitCode verdict(const VerdictOptions& options, const Terminal& terminal) {
+  const Place place = place_of(options);
+  Night night = judge(options, place);
+  if (options.keep_last_good) keep_links(night);
+  try {
+    write(night, place);
+    if (!move_links(night, place)) write(night, place);
+  } catch (const Error&) {  // the night verdict is still printed
+    keep_links(night);
+    terminal.out << night_text(night);
+    throw;
+  }
+  terminal.out << night_text(night);
+  append_github_summary(options.github_summary, night_summary(night));
+  return exit_code(night.verdict());
+}
+
+}  // namespace assay::app

@@ -1,0 +1,307 @@
+#include "harness/commands/farm/verdict.h"
+
+#include "harness/commands/farm/night_folder.h"
+#include "harness/report/compare/row_side.h"
+#include "harness/report/compare/run_noise.h"
+#include "harness/report/journal/journal.h"
+#include "harness/report/record/device_key.h"
+#include "tests/support/simulated_series.h"
+#include "tests/support/tell.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// A farm's folder with nights of the 1st, 2nd, ... of January.
+class VerdictOfANight : public ::testing::Test {
+ protected:
+  static std::string night_name(int day) { return "2026-01-0" + std::to_string(day); }
+  fs::path night(int day) const { return farm / night_name(day); }
+  fs::path last_good(const std::string& slug) const { return farm.path() / "last-good" / slug; }
+
+  static RunInfo run_info(int day) {
+    RunInfo run = test::sample_run();
+    run.run_id = "2026010" + std::to_string(day) + "T010000Z-1a2b3c";
+    run.started_utc = "2026-01-0" + std::to_string(day) + "T01:00:00Z";
+    return run;
+  }
+
+  /// As a run leaves it: folder, journal, link. Returns the device's folder.
+  fs::path run(int day, const std::vector<Record>& records, const std::string& slug = "acme") const {
+    const fs::path report = night(day) / "runs" / run_info(day).run_id / slug;
+    Journal journal(report / "journal.jsonl");
+    test::tell(journal, records, run_info(day));
+    fs::create_directory_symlink(fs::path("runs") / run_info(day).run_id / slug, night(day) / slug);
+    return report;
+  }
+
+  ExitCode judge(int day, const VerdictOptions& given = {}) {
+    VerdictOptions options = given;
+    options.night = night(day);
+    options.version = "0.1.0";
+    printed.str("");
+    std::ostringstream log;
+    return verdict(options, {printed, log, log});
+  }
+  std::string text() const { return printed.str(); }
+
+  test::TemporaryFolder farm;
+  std::ostringstream printed;
+};
+
+TEST_F(VerdictOfANight, AGoodNightBecomesTheLastGoodOne) {
+  const fs::path report = run(1, {test::passed("a")});
+  EXPECT_EQ(judge(1), ExitCode::Fine);
+  EXPECT_THAT(text(), StartsWith("GOOD: 2026-01-01, 1 of 1 device good\n"));
+  EXPECT_THAT(text(), HasSubstr("  against no last good night yet\n"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), report));
+  EXPECT_EQ(fs::read_symlink(last_good("acme")), fs::relative(report, farm.path() / "last-good"))
+      << "relative, so that the farm's folder may move";
+  EXPECT_EQ(test::read_file(night(1) / "verdict.txt"), text());
+  EXPECT_THAT(test::read_file(night(1) / "nightly.json"), HasSubstr("\"verdict\": \"GOOD\""));
+}
+
+TEST_F(VerdictOfANight, MovesTheLinkAndLeavesNothingBesideIt) {
+  run(1, {test::passed("a")});
+  const fs::path second = run(2, {test::passed("a")});
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("  against 20260101T010000Z-1a2b3c: 1 SAME\n"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
+  EXPECT_EQ(std::distance(fs::directory_iterator(farm / "last-good"), {}), 1);
+}
+
+TEST_F(VerdictOfANight, ANightThatFailedDoesNotBecomeTheLastGoodOne) {
+  const fs::path first = run(1, {test::passed("a")});
+  run(2, {test::failed("a")});
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Failures);
+  EXPECT_THAT(text(), HasSubstr("\n  BROKEN "));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
+}
+
+TEST_F(VerdictOfANight, ARegressionIsToldEveryNightUntilItIsAccepted) {
+  run(1, {test::passed("a"), test::passed("b")});
+  run(2, {test::passed("a")});
+  const fs::path third = run(3, {test::passed("a")});
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Failures);
+  EXPECT_EQ(judge(3), ExitCode::Failures) << "compared with the first night, not the second";
+  EXPECT_THAT(text(), HasSubstr("\n  GONE            shuffle/b/"));
+  EXPECT_EQ(judge(3, {.accepted = {"acme"}}), ExitCode::Fine);
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), third));
+  EXPECT_EQ(judge(3), ExitCode::Fine) << "what was accepted stays so";
+  EXPECT_THAT(text(), HasSubstr("1 GONE"));
+}
+
+TEST_F(VerdictOfANight, SaidTwiceIsTheSame) {
+  run(1, {test::passed("a")});
+  run(2, {test::passed("a"), test::passed("b")});
+  judge(1);
+  judge(2);
+  const std::string first = text();
+  judge(2);
+  EXPECT_EQ(text().substr(0, text().find("  disk ")), first.substr(0, first.find("  disk ")));
+  EXPECT_THAT(text(), HasSubstr("1 SAME, 1 NEW"));
+}
+
+TEST_F(VerdictOfANight, OfAnEarlierNightMovesNoLinkBack) {
+  run(1, {test::passed("a")});
+  const fs::path second = run(2, {test::passed("a")});
+  judge(2);
+  EXPECT_EQ(judge(1), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("the last good night is a later one, 20260102T010000Z-1a2b3c"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
+}
+
+TEST_F(VerdictOfANight, OfANightThatWasConcludedAgainIsHeldAgainstTheSame) {
+  run(1, {test::passed("a")});
+  run(2, {test::passed("a")});
+  judge(1);
+  judge(2);
+  // As merging its shards once more does: another run in the same night.
+  RunInfo again = run_info(2);
+  again.run_id = "20260102T020000Z-1a2b3c";
+  const fs::path report = night(2) / "runs" / again.run_id / "acme";
+  {
+    Journal journal(report / "journal.jsonl");
+    test::tell(journal, {test::passed("a"), test::passed("b")}, again);
+  }
+  move_link(night(2) / "acme", report);
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("  against 20260101T010000Z-1a2b3c: 1 SAME, 1 NEW\n"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), report));
+}
+
+TEST_F(VerdictOfANight, SaysThatARunIsNotOver) {
+  const fs::path journal = run(1, {test::passed("a")}) / "journal.jsonl";
+  const std::string events = test::read_file(journal);
+  test::write_file(journal, events.substr(0, events.rfind(R"({"event":"done")")));
+  const Journal running(journal, true);
+  EXPECT_EQ(judge(1), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("problem the run has not ended\n"));
+}
+
+TEST_F(VerdictOfANight, KeepsTheLinksWhenAsked) {
+  run(1, {test::passed("a")});
+  EXPECT_EQ(judge(1, {.keep_last_good = true}), ExitCode::Fine);
+  EXPECT_FALSE(fs::exists(farm / "last-good"));
+}
+
+TEST_F(VerdictOfANight, TakesALinkToTheNight) {
+  run(1, {test::passed("a")});
+  fs::create_directory_symlink(night_name(1), farm / "latest");
+  std::ostringstream out;
+  EXPECT_EQ(verdict({.night = farm / "latest"}, {out, out, out}), ExitCode::Fine);
+  EXPECT_THAT(out.str(), StartsWith("GOOD: 2026-01-01,"));
+  EXPECT_TRUE(fs::exists(last_good("acme")));
+}
+
+// ---- infrastructure
+
+TEST_F(VerdictOfANight, ADeviceThatIsNotThereTonightIsMissed) {
+  run(1, {test::passed("a")}, "acme");
+  run(1, {test::passed("a")}, "other");
+  run(2, {test::passed("a")}, "acme");
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("\nINFRASTRUCTURE  other\n"));
+  EXPECT_THAT(text(), HasSubstr("problem no report tonight, although it had a good night in\n"));
+  EXPECT_THAT(text(), HasSubstr("\nGOOD  acme\n"));
+  fs::remove(last_good("other"));
+  EXPECT_EQ(judge(2), ExitCode::Fine) << "it was taken off the farm";
+}
+
+TEST_F(VerdictOfANight, AnExpectedDeviceIsMissedInItsFirstNightToo) {
+  run(1, {test::passed("a")});
+  EXPECT_EQ(judge(1, {.expected = {"acme"}}), ExitCode::Fine);
+  EXPECT_EQ(judge(1, {.expected = {"acme", "new-one"}}), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("\nINFRASTRUCTURE  new-one\n"
+                                "  problem no report tonight, although --expect-slug asks for one\n"));
+}
+
+TEST_F(VerdictOfANight, DamageOfOneDeviceHidesNoOther) {
+  run(1, {test::passed("a")}, "good");
+  test::write_file(run(1, {test::passed("a")}, "empty") / "journal.jsonl", "");
+  test::write_file(run(1, {test::passed("a")}, "garbage") / "journal.jsonl", "{]\n{]\n");
+  fs::remove(run(1, {test::passed("a")}, "gutted") / "journal.jsonl");
+  fs::remove_all(run(1, {test::passed("a")}, "removed"));
+  fs::create_directory_symlink("loop", night(1) / "loop");
+  farm.write("2026-01-01/shards/unmerged/1/journal.jsonl", "{}\n");
+  EXPECT_EQ(judge(1), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr(", 1 of 7 devices good"));
+  EXPECT_THAT(text(), HasSubstr("\nGOOD  good\n"));
+  for (const char* slug : {"empty", "garbage", "gutted", "removed", "loop", "unmerged"})
+    EXPECT_THAT(text(), HasSubstr("\nINFRASTRUCTURE  " + std::string(slug) + "\n  problem"));
+  EXPECT_THAT(text(), HasSubstr("no report was merged from them"));
+  EXPECT_TRUE(fs::exists(last_good("good")));
+}
+
+TEST_F(VerdictOfANight, ARunThatDidNotFinishIsNotGood) {
+  const fs::path journal = run(1, {test::passed("a")}) / "journal.jsonl";
+  std::string events = test::read_file(journal);
+  test::write_file(journal, events.substr(0, events.rfind(R"({"event":"done")")));
+  EXPECT_EQ(judge(1), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("the run did not finish; resume the night with `nightly.sh --resume`"));
+  EXPECT_FALSE(fs::exists(last_good("acme")));
+}
+
+TEST_F(VerdictOfANight, FindsARunThatNoLinkNames) {
+  run(1, {test::passed("a")});
+  fs::remove(night(1) / "acme");
+  EXPECT_EQ(judge(1), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("\nGOOD  acme\n"));
+}
+
+TEST_F(VerdictOfANight, ALastGoodNightThatCannotBeReadIsAProblem) {
+  const fs::path first = run(1, {test::passed("a")});
+  run(2, {test::passed("a")});
+  judge(1);
+  test::write_file(first / "journal.jsonl", "{]\n");
+  EXPECT_EQ(judge(2), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("its last good night cannot be compared with:"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
+  fs::remove_all(first);
+  EXPECT_EQ(judge(2), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("its link is dangling"));
+  fs::remove(last_good("acme"));
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+}
+
+TEST_F(VerdictOfANight, ALinkThatCannotBeMovedIsAProblem) {
+  run(1, {test::passed("a")});
+  farm.write("last-good/acme/notes.txt", "mine");
+  EXPECT_EQ(judge(1), ExitCode::Infrastructure);
+  EXPECT_EQ(farm.read("last-good/acme/notes.txt"), "mine");
+  EXPECT_THAT(text(), HasSubstr("problem"));
+}
+
+TEST_F(VerdictOfANight, OfNoReportAtAllIsInfrastructure) {
+  fs::create_directory(night(1));
+  EXPECT_EQ(judge(1), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("no device has a report in"));
+}
+
+TEST_F(VerdictOfANight, LooksAtNothingElseInTheFolder) {
+  run(1, {test::passed("a")});
+  test::write_file(night(1) / "console.txt", "text");
+  fs::create_symlink("console.txt", night(1) / "log");
+  farm.write("2026-01-01/notes of mine/x.txt", "text");
+  farm.write("2026-01-01/scratch/acme/journal.jsonl", "{}\n");
+  EXPECT_EQ(judge(1), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("1 of 1 device good"));
+}
+
+// ---- what two runs differ by
+
+TEST_F(VerdictOfANight, TakesDifferencesUpTo3PercentForNoiseUnlessLessIsKnown) {
+  const auto slow_by = [](double pct) {
+    const double us = 100 + pct;
+    return test::measured("a", test::blocks({us, us + 0.01, us, us - 0.01, us, us}));
+  };
+  run(1, {slow_by(0)});
+  run(2, {slow_by(2)});
+  judge(1);
+  EXPECT_EQ(judge(2, {.keep_last_good = true}), ExitCode::Fine);
+  const RunInfo device = run_info(1);
+  std::vector<RunPair> pairs(3, {.device = device.device.name,
+                                 .device_key = device_key(device),
+                                 .driver = driver_of(device),
+                                 .rows = 50});
+  const fs::path noise = farm.write("noise.csv", run_noise_csv(pairs));
+  EXPECT_EQ(judge(2, {.run_noise = noise}), ExitCode::Failures);
+  EXPECT_THAT(text(), HasSubstr("SLOWER"));
+}
+
+// ---- usage
+
+TEST_F(VerdictOfANight, RefusesWhatCannotBeMeant) {
+  run(1, {test::passed("a")});
+  const auto refusal = [&](const VerdictOptions& options) {
+    try {
+      std::ostringstream out;
+      static_cast<void>(verdict(options, {out, out, out}));
+      return std::string("nothing was refused");
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::Usage);
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(refusal({.night = farm / "nowhere"}), HasSubstr("cannot be found"));
+  EXPECT_THAT(refusal({.night = farm.write("file", "text")}), HasSubstr("is not a folder"));
+  EXPECT_THAT(refusal({.night = night(1), .accepted = {"acne"}}),
+              HasSubstr("the night has no device 'acne'; known to --accept: all, acme"));
+  EXPECT_THAT(refusal({.night = night(1), .fail_on = "slow"}), HasSubstr("'slow' is not a verdict"));
+  EXPECT_FALSE(fs::exists(night(1) / "nightly.json"));
+}
+
+}  // namespace
+}  // namespace assay::app

@@ -1,0 +1,121 @@
+#include "harness/commands/judge/drawn_points.h"
+
+#include "harness/base/file.h"
+#include "harness/commands/judge/draw.h"
+#include "harness/commands/judge/variation.h"
+#include "harness/engine/accuracy/data_set.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t attempts = 60;
+
+bool is_half_to_twice(std::int64_t now, std::int64_t before) {
+  return now <= 2 * before && 2 * now >= before;
+}
+
+bool costs_about_as_much(const Case& one, const Case& as) {
+  const Work now = one.op->work(one.params, one.tensors);
+  const Work before = as.op->work(as.params, as.tensors);
+  return is_half_to_twice(now.operations, before.operations) &&
+         is_half_to_twice(now.bytes_read + now.bytes_written, before.bytes_read + before.bytes_written);
+}
+
+/// A timed case, and the case of another impl that it is compared with; null: of the same.
+struct PublicPoint {
+  const Case* timed = nullptr;
+  const Case* baseline = nullptr;
+};
+
+/// Draws the timed points of one op.
+class OpPoints {
+ public:
+  OpPoints(const Registry& registry, ShaderUse& use, std::set<std::uint64_t>& known, const fs::path& file)
+      : use_(use), known_(known), file_(registry, file) {}
+
+  std::vector<Case> write(const std::vector<PublicPoint>& points, Draw& draw) {
+    std::vector<Case> kept;
+    std::vector<const Case*> timed;
+    for (const PublicPoint& point : points) timed.push_back(point.timed);
+    for (const PublicPoint& point : points) add_near(point, timed, draw, kept);
+    const bool pairs = !points.empty() && points.front().baseline != nullptr;
+    std::vector<Case> written = file_.keep(kept, "drawn", pairs);
+    if (pairs)
+      std::erase_if(written, [&](const Case& one) { return one.impl == points.front().baseline->impl; });
+    return written;
+  }
+
+ private:
+  static Case with_impl_of(const Case& drawn, const Case& baseline) {
+    Case made = drawn;
+    made.impl = baseline.impl;
+    made.tune = baseline.tune;
+    return made;
+  }
+
+  void add_near(const PublicPoint& point, std::span<const Case* const> timed, Draw& draw,
+                std::vector<Case>& kept) {
+    if (!has_secret_data(*point.timed)) return;
+    std::vector<Case> candidates;
+    for (std::size_t i = 0; i < attempts; ++i) {
+      std::optional<Case> made =
+          nearby(*point.timed, point.baseline == nullptr ? timed : without_others, draw);
+      if (!made || !costs_about_as_much(*made, *point.timed)) continue;
+      made->mode = Mode::Perf;
+      candidates.push_back(*std::move(made));
+    }
+    for (const Candidates::Loaded& one : file_.valid(candidates)) {
+      if (known_.contains(one.loaded.data_key) || !use_.changes(one.loaded)) continue;
+      const Case& drawn = candidates[one.number];
+      if (point.baseline != nullptr) {
+        const Case other = with_impl_of(drawn, *point.baseline);
+        if (file_.valid(std::span(&other, 1)).empty()) continue;
+        kept.push_back(drawn);
+        kept.push_back(other);
+      } else {
+        kept.push_back(drawn);
+      }
+      known_.insert(one.loaded.data_key);
+      return;
+    }
+  }
+
+  static constexpr std::span<const Case* const> without_others{};
+
+  ShaderUse& use_;
+  std::set<std::uint64_t>& known_;
+  Candidates file_;
+};
+
+}  // namespace
+
+DrawnCases drawn_points(const JudgedCases& judged, std::span<const Case> all, const Registry& registry,
+                        ShaderUse& use, std::uint64_t seed, const fs::path& folder) {
+  std::map<std::string, std::vector<PublicPoint>> by_op;
+  for (std::size_t i = 0; i < judged.performance.size(); ++i) {
+    const Case* const one = judged.performance[i];
+    by_op[one->op->name].push_back({one, judged.baselines.empty() ? nullptr : judged.baselines[i]});
+  }
+  DrawnCases made;
+  if (by_op.empty()) return made;
+  std::set<std::uint64_t> known;
+  for (const Case& one : all) known.insert(one.data_key);
+  make_directories(folder);
+  Draw draw(seed);
+  for (const auto& [op, points] : by_op) {
+    const fs::path file = folder / (op + ".yaml");
+    std::vector<Case> kept = OpPoints(registry, use, known, file).write(points, draw);
+    if (kept.empty()) continue;
+    made.files.push_back(file);
+    std::ranges::move(kept, std::back_inserter(made.cases));
+  }
+  return made;
+}
+
+}  // namespace assay::app

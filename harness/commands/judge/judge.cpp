@@ -1,0 +1,240 @@
+#include "harness/commands/judge/judge.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/file.h"
+#include "harness/base/text.h"
+#include "harness/cases/expansion/load.h"
+#include "harness/commands/case_options.h"
+#include "harness/commands/judge/drawn_points.h"
+#include "harness/commands/judge/fuzz.h"
+#include "harness/commands/judge/judge_runs.h"
+#include "harness/commands/judge/judged_cases.h"
+#include "harness/commands/judge/judgement.h"
+#include "harness/commands/judge/judgement_json.h"
+#include "harness/commands/judge/judgement_text.h"
+#include "harness/commands/judge/submission.h"
+#include "harness/commands/run/setup/run_devices.h"
+#include "harness/engine/run/run_info.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <ostream>
+#include <random>
+#include <utility>
+#include <vector>
+
+namespace assay::app {
+namespace {
+
+/// An unpredictable seed that every JSON reader represents exactly.
+std::uint64_t drawn_seed() {
+  std::random_device device;
+  constexpr std::uint64_t most = (std::uint64_t{1} << 53) - 1;
+  return (((std::uint64_t{device()} << 32) | std::uint64_t{device()}) & most) | 1;
+}
+
+CaseOptions case_options(const JudgeOptions& options) {
+  CaseOptions made;
+  made.files = options.cases;
+  return made;
+}
+
+/// The options with the cases that are used: never those of the submission.
+JudgeOptions with_cases(JudgeOptions options) {
+  options.cases = case_options(options).paths(options.submission);
+  return options;
+}
+
+RunOptions device_options(const JudgeOptions& options) {
+  RunOptions made;
+  if (!options.device.empty()) made.devices = {options.device};
+  return made;
+}
+
+DeviceInfo chosen_device(const JudgeOptions& options) {
+  RunDevices devices(device_options(options));
+  if (devices.opened().size() != 1) {
+    throw Error(fmt::format("judging a submission: --device '{}' chooses {} devices, but must choose one",
+                            options.device, devices.opened().size()));
+  }
+  return devices.opened().front().info;
+}
+
+LoadResult load(const JudgeOptions& options, const Context& context, const Terminal& terminal) {
+  LoadResult loaded = load_and_complain(case_options(options), context.registry, terminal.errors);
+  if (!loaded.errors.empty()) throw Error("judging a submission: the case files have errors");
+  return loaded;
+}
+
+/// One judgement, from its options to its verdict.
+class Judge {
+ public:
+  Judge(const JudgeOptions& options, const Context& context, const Terminal& terminal,
+        std::function<bool()> stop_requested)
+      : options_(with_cases(options)),
+        context_(context),
+        terminal_(terminal),
+        stop_requested_(std::move(stop_requested)),
+        folder_(options.out / new_run_id()),
+        secret_seed_(options.secret_seed.value_or(drawn_seed())),
+        draw_seed_(options.draw_seed.value_or(drawn_seed())) {}
+
+  ExitCode run() {
+    const DeviceInfo device = chosen_device(options_);
+    const LoadResult loaded = load(options_, context_, terminal_);
+    const Submission submission = take_submission(options_.submission, folder_ / "submission");
+    judgement_.findings = submission.findings;
+    note_files(loaded.files);
+    JudgedCases cases;
+    cases.all = loaded.cases.size();
+    if (!submission.files.empty()) judge_files(submission, loaded, device, cases);
+    return conclude(facts(submission, cases, device));
+  }
+
+ private:
+  void judge_files(const Submission& submission, const LoadResult& loaded, const DeviceInfo& device,
+                   JudgedCases& cases) {
+    ShaderUse use(submission, device, {.baseline = options_.baseline, .compiler = context_.shader_compiler});
+    tell("comparing the SPIR-V with the baseline's");
+    cases = choose_judged_cases(loaded.cases, options_, use, submission, draw_seed_);
+    const DrawnCases fuzzed =
+        fuzzed_cases(cases.mattering, context_.registry, use, static_cast<std::size_t>(options_.rows),
+                     draw_seed_, folder_ / "fuzz");
+    const DrawnCases drawn =
+        drawn_points(cases, loaded.cases, context_.registry, use, draw_seed_, folder_ / "drawn");
+    note_files(fuzzed.files);
+    note_files(drawn.files);
+    const JudgeRunParts parts{.options = options_,
+                              .context = context_,
+                              .terminal = terminal_,
+                              .submission = submission,
+                              .cases = cases,
+                              .fuzzed = fuzzed,
+                              .drawn = drawn,
+                              .folder = folder_,
+                              .secret_seed = secret_seed_,
+                              .must_stop = [this] { return must_stop(); }};
+    JudgeRuns runs(parts);
+    tell(fmt::format("accuracy: {} rows", cases.accuracy.size()));
+    run_stage(runs, Stage::Accuracy, why_stopped(), [&] { return runs.accuracy(); });
+    tell(fmt::format("secret data: {} rows, fuzzed cases: {}", cases.secret.size(), fuzzed.cases.size()));
+    run_stage(runs, Stage::Secret, why_not_secret(), [&] { return runs.secret_and_fuzzed(); });
+    note_wrong_on_secret_data(judgement_);
+    tell(fmt::format("performance: {} rows, and {} that were drawn", cases.performance.size(),
+                     drawn.cases.size()));
+    run_stage(runs, Stage::Performance, why_untimed(), [&] { return runs.performance(); });
+    had_ceilings_ = runs.had_ceilings();
+    note_faster_at_public_points(judgement_);
+    std::vector<Stage> stages{Stage::Accuracy, Stage::Secret, Stage::Performance, Stage::Drawn};
+    if (!is_never_right()) stages.push_back(Stage::Fuzz);  // else left out, without rows that would say so
+    note_empty_stages(judgement_, stages, cases.ops);
+  }
+
+  void note_files(const std::vector<std::filesystem::path>& files) {
+    for (const auto& file : files) case_files_.push_back(hashed_file(file));
+  }
+
+  /// Runs the stage unless `why_not` gives a reason to leave it out.
+  void run_stage(const JudgeRuns& runs, Stage stage, const std::string& why_not,
+                 const std::function<std::vector<JudgedRow>()>& run) {
+    add(why_not.empty() ? run() : runs.left_out(stage, why_not));
+  }
+
+  std::string why_stopped() const {
+    if (!must_stop()) return {};
+    return is_late() ? "the time limit was reached" : "the judge was stopped";
+  }
+
+  /// Why nothing follows the first stage; empty if something does. A kernel that is never right cannot be
+  /// trusted any more.
+  std::string why_not_secret() const {
+    if (std::string why = why_stopped(); !why.empty()) return why;
+    return is_never_right() ? "no row of the first stage is right" : "";
+  }
+
+  /// Whether rows of the first stage show something, and none of them a right answer.
+  bool is_never_right() const {
+    const auto shows = [&](bool correct) {
+      return std::ranges::any_of(judgement_.rows, [&](const JudgedRow& row) {
+        return row.stage == Stage::Accuracy && row.correct == correct;
+      });
+    };
+    return shows(false) && !shows(true);
+  }
+
+  /// Why performance is not measured; empty if it is. A wrong kernel gets no time.
+  std::string why_untimed() const {
+    if (std::string why = why_stopped(); !why.empty()) return why;
+    const auto is_bad = [](const JudgedRow& row) { return row.correct == false || !row.trusted; };
+    if (std::ranges::any_of(judgement_.rows, is_bad)) return "the submission is not right";
+    return {};
+  }
+
+  bool is_late() const { return watch_.s() > options_.time_limit_s; }
+  bool must_stop() const { return is_late() || (stop_requested_ && stop_requested_()); }
+
+  void add(std::vector<JudgedRow> rows) {
+    judgement_.rows.insert(judgement_.rows.end(), std::make_move_iterator(rows.begin()),
+                           std::make_move_iterator(rows.end()));
+  }
+
+  void tell(const std::string& what) const { terminal_.log << "judge: " << what << std::endl; }
+
+  JudgeFacts facts(const Submission& submission, const JudgedCases& cases, const DeviceInfo& device) const {
+    return {.version = context_.build.version,
+            .device = device,
+            .has_ceilings = had_ceilings_,
+            .secret_seed = secret_seed_,
+            .draw_seed = draw_seed_,
+            .submission = options_.submission.string(),
+            .hash = submission.hash,
+            .files = submission.files,
+            .unchanged = submission.unchanged,
+            .cases = cases.all,
+            .selected = cases.selected,
+            .mattering = cases.mattering.size(),
+            .ops = cases.ops,
+            .accuracy_of = cases.accuracy_of,
+            .performance_of = cases.performance_of,
+            .case_files = case_files_,
+            .folder = folder_.string(),
+            .seconds = watch_.s()};
+  }
+
+  ExitCode conclude(const JudgeFacts& facts) const {
+    const std::string json = judgement_json(judgement_, facts, options_);
+    replace_file(folder_ / "judge.json", json);
+    if (options_.json == "-") {
+      terminal_.out << json;
+    } else {
+      if (!options_.json.empty()) write_named_file(options_.json, json);
+      terminal_.out << judgement_text(judgement_, facts, terminal_.console.color);
+      terminal_.out << fmt::format("full report   {}\n", printable_line((folder_ / "judge.json").string()));
+    }
+    return judgement_.is_trusted() ? ExitCode::Fine : ExitCode::Failures;
+  }
+
+  const JudgeOptions options_;
+  const Context& context_;
+  const Terminal& terminal_;
+  std::function<bool()> stop_requested_;
+  std::filesystem::path folder_;
+  std::uint64_t secret_seed_;
+  std::uint64_t draw_seed_;
+  Stopwatch watch_;
+  bool had_ceilings_ = false;
+  std::vector<HashedFile> case_files_;  ///< from which rows were chosen, and those that were drawn
+  Judgement judgement_;
+};
+
+}  // namespace
+
+ExitCode judge(const JudgeOptions& options, const Context& context, const Terminal& terminal,
+               const std::function<bool()>& stop_requested) {
+  return Judge(options, context, terminal, stop_requested).run();
+}
+
+}  // namespace assay::app

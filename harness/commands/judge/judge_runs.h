@@ -1,0 +1,60 @@
+#pragma once
+
+#include "harness/commands/context.h"
+#include "harness/commands/judge/candidates.h"
+#include "harness/commands/judge/judged_cases.h"
+#include "harness/commands/judge/judgement.h"
+#include "harness/commands/judge/options.h"
+#include "harness/commands/judge/submission.h"
+#include "harness/commands/run/workers/worker.h"
+#include "harness/report/record/record.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// The parts that the runs of one judgement share. All must outlive the runs.
+struct JudgeRunParts {
+  const JudgeOptions& options;
+  const Context& context;
+  const Terminal& terminal;
+  const Submission& submission;
+  const JudgedCases& cases;
+  const DrawnCases& fuzzed;
+  const DrawnCases& drawn;       ///< timed points
+  std::filesystem::path folder;  ///< output folder of the judgement
+  std::uint64_t secret_seed = 0;
+  std::function<bool()> must_stop;
+};
+
+/// The runs that judge a submission. Each is an `assay run` with the baseline as its shaders and the
+/// submission as the other version: the harness's own kernels are the baseline's.
+class JudgeRuns {
+ public:
+  explicit JudgeRuns(const JudgeRunParts& parts) : parts_(parts) {}
+
+  std::vector<JudgedRow> accuracy() const;
+  /// Judges cases of the repository and fuzzed ones on secret data.
+  std::vector<JudgedRow> secret_and_fuzzed() const;
+  /// Times cases of the repository and drawn points in the same rounds.
+  std::vector<JudgedRow> performance();
+  /// The rows of a stage that is left out, with the reason; with drawn points after those of Performance.
+  std::vector<JudgedRow> left_out(Stage stage, const std::string& why) const;
+
+  /// Whether performance() compared times with measured ceilings.
+  bool had_ceilings() const { return had_ceilings_; }
+
+ private:
+  std::vector<std::string> common_words(const std::string& name) const;
+  RunReport run(const std::vector<std::string>& words) const;
+
+  const JudgeRunParts& parts_;
+  bool had_ceilings_ = false;
+};
+
+}  // namespace assay::app

@@ -1,0 +1,85 @@
+#include "harness/commands/judge/shader_use.h"
+
+#include "harness/cases/conv2d_alias.h"
+#include "harness/commands/judge/glsl_text.h"
+#include "harness/commands/run/setup/shader_folders.h"
+#include "harness/engine/run/row_program.h"
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+namespace assay::app {
+namespace {
+
+std::vector<std::filesystem::path> folders(const std::filesystem::path& folder) {
+  if (folder.empty()) return {};
+  return {folder};
+}
+
+std::map<std::string, std::string> code_of(const gpu::ShaderSources& sources, const std::string& shader) {
+  std::map<std::string, std::string> code;
+  for (const auto& [name, source] : sources.closure(shader)) code[name] = without_comments(source.text);
+  return code;
+}
+
+}  // namespace
+
+ShaderUse::ShaderUse(const Submission& submission, const DeviceInfo& device, const Parts& parts)
+    : device_(device),
+      library_(shader_options(submission.folder, parts.compiler)),
+      baseline_(shader_options(parts.baseline, parts.compiler)),
+      sources_(folders(submission.folder), gpu::embedded_shaders()),
+      baseline_sources_(folders(parts.baseline), gpu::embedded_shaders()) {}
+
+std::vector<ShaderUse::Variant> ShaderUse::variants_of(const Case& test_case) const try {
+  const std::array<const Case*, 1> alone{&test_case};
+  const DeviceCases here(alone, device_);
+  if (here.all().front()->invalid) return {};
+  const RowProgram made = row_program(*here.all().front(), device_);
+  if (!made.program || made.unsupported) return {};
+  std::vector<Variant> variants;
+  for (const Dispatch& dispatch : made.program->dispatches)
+    variants.emplace_back(dispatch.shader, dispatch.defines);
+  return variants;
+} catch (const std::exception&) {
+  return {};  // its row would say why it cannot run
+}
+
+bool ShaderUse::is_made_of_it(const std::string& shader) {
+  const auto [place, is_new] = made_of_it_.try_emplace(shader, false);
+  if (is_new) place->second = !library_.overrides(std::array{shader}).used.empty();
+  return place->second;
+}
+
+bool ShaderUse::differs_in_code(const std::string& shader) {
+  const auto [place, is_new] = differ_in_code_.try_emplace(shader, false);
+  if (is_new) place->second = code_of(sources_, shader) != code_of(baseline_sources_, shader);
+  return place->second;
+}
+
+bool ShaderUse::differs(const Variant& variant) {
+  const auto& [shader, defines] = variant;
+  if (!is_made_of_it(shader) || !differs_in_code(shader)) return false;
+  const auto [place, is_new] = differ_.try_emplace(variant, true);
+  if (!is_new) return place->second;
+  try {
+    place->second = gpu::without_debug_information(library_.compile(shader, defines).words) !=
+                    gpu::without_debug_information(baseline_.compile(shader, defines).words);
+  } catch (const Error&) {
+    place->second = true;  // its rows will report why it does not compile
+  }
+  return place->second;
+}
+
+bool ShaderUse::uses_files(const Case& test_case) {
+  return std::ranges::any_of(variants_of(test_case),
+                             [this](const Variant& variant) { return is_made_of_it(variant.first); });
+}
+
+bool ShaderUse::changes(const Case& test_case) {
+  return std::ranges::any_of(variants_of(test_case),
+                             [this](const Variant& variant) { return differs(variant); });
+}
+
+}  // namespace assay::app

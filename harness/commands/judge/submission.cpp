@@ -1,0 +1,190 @@
+#include "harness/commands/judge/submission.h"
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/source_hash.h"
+#include "harness/base/text.h"
+#include "harness/gpu/shaders/shader_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <optional>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace assay::app {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_files = 1000;
+/// Words of findings about files that nobody can judge.
+constexpr std::array<std::string_view, 4> unfit{"unreadable_file", "too_large", "too_many_files", "bad_name"};
+constexpr std::size_t largest_file = std::size_t{4} << 20;  // as gpu::ShaderSources
+
+bool is_shader_name(const fs::path& path) {
+  return path.extension() == ".comp" || path.extension() == ".glslh";
+}
+
+/// Whether the shader is a kernel of the harness, which is used to judge submissions.
+bool is_of_harness(const std::string& name) {
+  return name == "poison.comp" || name == "difference.comp" || name == "clock_probe.comp" ||
+         name.starts_with("ceilings/");
+}
+
+/// The text of a file, or why there is none to be judged.
+struct Read {
+  std::string text;
+  std::optional<Finding> problem;
+};
+
+Read problem(std::string word, const std::string& name, const std::string& what) {
+  return {{}, Finding{std::move(word), fmt::format("'{}' {}", printable_line(name), what)}};
+}
+
+/// The text of the regular file `name` below `from`. Does not follow a link, even if the file is replaced by
+/// one meanwhile.
+Read text_of(const fs::path& from, const std::string& name) {
+  const FileDescriptor file(::open((from / name).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (file.get() < 0) return problem("unreadable_file", name, "cannot be opened");
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return problem("unreadable_file", name, "is not a regular file");
+  Read read;
+  std::array<char, 1 << 16> chunk{};
+  for (;;) {
+    const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return problem("unreadable_file", name, "cannot be read");
+    if (got == 0) return read;
+    read.text.append(chunk.data(), static_cast<std::size_t>(got));
+    if (read.text.size() > largest_file) {
+      return problem("too_large", name,
+                     fmt::format("has more than {} bytes, too many for a shader", largest_file));
+    }
+  }
+}
+
+/// Whether the text uses glslang's way to write any instruction or decoration, as far as it is spelled out;
+/// what it makes is looked at in the SPIR-V.
+bool has_intrinsics(std::string_view text) {
+  return text.find("GL_EXT_spirv_intrinsics") != std::string_view::npos;
+}
+
+/// What is wrong with an entry of the folder, if it is one that counts as a shader.
+std::optional<Finding> problem_of(const fs::directory_entry& entry, const std::string& name) {
+  std::error_code error;
+  const bool is_shader = is_shader_name(entry.path());
+  if (entry.is_symlink(error)) {
+    if (!is_shader && !entry.is_directory(error)) return std::nullopt;
+    return problem("symbolic_link", name, "is a symbolic link: a submission must contain its files").problem;
+  }
+  if (!is_shader || entry.is_directory(error)) return std::nullopt;
+  if (!entry.is_regular_file(error)) return problem("unreadable_file", name, "is not a regular file").problem;
+  if (printable_line(name) != name)
+    return problem("bad_name", name, "has characters in its name that no report can show").problem;
+  return std::nullopt;
+}
+
+/// The names of all shaders below `from`; links are added to `findings`.
+std::vector<std::string> names_in(const fs::path& from, std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::recursive_directory_iterator at(from, error);
+  for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().lexically_relative(from).generic_string();
+    std::error_code of_entry;
+    if (std::optional<Finding> found = problem_of(*at, name)) {
+      findings.push_back(*std::move(found));
+    } else if (at->is_regular_file(of_entry) && is_shader_name(at->path())) {
+      names.push_back(name);
+    }
+    if (names.size() + findings.size() > most_files) {
+      findings.push_back({"too_many_files", fmt::format("it holds more than {} shaders", most_files)});
+      return {};
+    }
+  }
+  if (error) {
+    throw Error(
+        fmt::format("reading the submission: '{}' cannot be read: {}", from.string(), error.message()));
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Output inside the submission would be taken for a part of it the next time.
+void refuse_output_inside(const fs::path& from, const fs::path& to) {
+  if (!is_inside(to, from)) return;
+  throw Error(
+      fmt::format("choosing where to write: '{}' is inside the submission '{}'; name a folder outside of it "
+                  "with --out",
+                  to.string(), from.string()));
+}
+
+}  // namespace
+
+Submission take_submission(const fs::path& from, const fs::path& to) {
+  if (!fs::is_directory(from))
+    throw Error(fmt::format("reading the submission: '{}' is not a folder", from.string()));
+  refuse_output_inside(from, to);
+  const gpu::ShaderSources embedded({}, gpu::embedded_shaders());
+  Submission taken{.folder = to, .files = {}, .unchanged = {}, .findings = {}, .hash = {}};
+  const std::vector<std::string> names = names_in(from, taken.findings);
+  if (names.empty() && taken.findings.empty()) {
+    throw Error(
+        fmt::format("reading the submission: '{}' holds no shader (*.comp, *.glslh); their names are those "
+                    "of `assay ops NAME`, relative to the folder, as below shaders/ of the source tree",
+                    from.string()));
+  }
+  std::string judged;
+  make_directories(to);
+  for (const std::string& name : names) {
+    const Read read = text_of(from, name);
+    if (read.problem) {
+      taken.findings.push_back(*read.problem);
+      continue;
+    }
+    const std::string& text = read.text;
+    const std::optional<gpu::ShaderSource> own = embedded.find(name);
+    if (own && own->text == text) {
+      taken.unchanged.push_back(name);
+    } else if (is_of_harness(name)) {
+      taken.findings.push_back(
+          {"replaces_harness_shader",
+           fmt::format("'{}' is a kernel of the harness, which is used to judge submissions; it is ignored",
+                       printable(name))});
+    } else if (has_intrinsics(text)) {
+      taken.findings.push_back(
+          {"spirv_intrinsics",
+           fmt::format("'{}' uses GL_EXT_spirv_intrinsics, which is not allowed in submissions; include "
+                       "common/rounding.glslh or linear/dot4x8.glslh for what those need it for",
+                       printable(name))});
+    } else {
+      make_directories((to / name).parent_path());
+      replace_file(to / name, text);
+      append_counted(judged, name);
+      append_counted(judged, text);
+      taken.files.push_back(name);
+    }
+  }
+  if (taken.files.empty() && taken.findings.empty()) {
+    throw Error(
+        fmt::format("reading the submission: each of the {} shaders in '{}' equals assay's own: there is "
+                    "nothing to judge",
+                    taken.unchanged.size(), from.string()));
+  }
+  taken.hash = source_hash(judged);
+  const auto is_unfit = [](const Finding& finding) {
+    return std::ranges::find(unfit, finding.word) != unfit.end();
+  };
+  if (std::ranges::any_of(taken.findings, is_unfit)) taken.files.clear();
+  return taken;
+}
+
+}  // namespace assay::app

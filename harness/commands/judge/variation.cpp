@@ -1,0 +1,328 @@
+#include "harness/commands/judge/variation.h"
+
+#include "harness/base/error.h"
+#include "harness/commands/judge/mutation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace assay::app {
+namespace {
+
+using Kind = ParamSpec::Kind;
+
+/// Derives anew each parameter that was derived before and that nobody has changed.
+void derive_again(const Case& like, Params& params) {
+  for (const ParamSpec& spec : like.op->params) {
+    if (!spec.derive || !params.has(spec.name) || params.at(spec.name) != like.params->at(spec.name))
+      continue;
+    const std::optional<Value> before = spec.default_for(like.params);
+    if (!before || *before != params.at(spec.name)) continue;
+    if (const std::optional<Value> now = spec.default_for(params)) params.set(spec.name, *now);
+  }
+}
+
+void check_params(const Op& op, const Params& params) {
+  for (const ParamSpec& spec : op.params) spec.check(params.at(spec.name));
+}
+
+const TensorSpec* find_tensor(std::span<const TensorSpec> tensors, const std::string& name) {
+  const auto found = std::ranges::find(tensors, name, &TensorSpec::name);
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+bool accepts(const TensorSpec& tensor, Form form) {
+  return std::ranges::find(tensor.forms, form) != tensor.forms.end();
+}
+
+/// Gives each tensor the form of the tensor of the same name in `like`, or its default.
+void take_forms(const Case& like, Case& made) {
+  made.forms.clear();
+  made.conv2d.tensors.clear();
+  for (std::size_t i = 0; i < made.tensors->size(); ++i) {
+    const TensorSpec& tensor = made.tensors[i];
+    Form form = tensor.forms.front();
+    for (std::size_t old = 0; old < like.tensors->size(); ++old) {
+      if (like.tensors[old].name != tensor.name || !accepts(tensor, like.forms[old])) continue;
+      form = like.forms[old];
+      if (like.conv2d.covers(old)) made.conv2d.tensors.push_back(i);
+    }
+    made.forms.push_back(form);
+  }
+}
+
+void drop_fills_of_absent_tensors(Case& made) {
+  std::erase_if(made.fills.edit(), [&](const auto& entry) {
+    const TensorSpec* const tensor = find_tensor(*made.tensors, entry.first);
+    return tensor == nullptr || !tensor->is_input();
+  });
+}
+
+float scaled(float scale, double by) {
+  const double product = static_cast<double>(scale) * by;
+  return static_cast<float>(std::clamp(product, 0x1p-60, 0x1p60));
+}
+
+/// Changes of scales, zero points and other values that are no sizes.
+class ValueChange {
+ public:
+  ValueChange(const Case& like, Params& params, Draw& draw) : like_(like), params_(params), draw_(draw) {}
+
+  /// Any values that the declarations allow.
+  void far() {
+    const double all = std::exp2(draw_.between(-6, 6));  // what matters most is the ratio of two scales
+    for (const ParamSpec& spec : like_.op->params) {
+      if (spec.kind == Kind::QParams && draw_.one_in(2)) {
+        set_qparams(spec, all * std::exp2(draw_.between(-1, 1)), any_zero_point(spec));
+      } else if (spec.kind == Kind::Number && draw_.one_in(2)) {
+        set_number(spec, far_factor(spec), draw_.one_in(3));
+      } else if (spec.kind == Kind::Integer && spec.min_integer < 1 && draw_.one_in(4)) {
+        set_integer(spec);
+      } else if (spec.kind == Kind::Choice && draw_.one_in(4)) {
+        params_.set(spec.name, draw_.one_of(spec.choices));
+      } else if (spec.kind == Kind::Boolean && draw_.one_in(3)) {
+        params_.set(spec.name, !params_.boolean(spec.name));
+      }
+    }
+  }
+
+  /// Values near the old ones. Equal scales and zero points stay equal: kernels need not requantize then.
+  void near() {
+    std::vector<std::pair<QParams, QParams>> changes;
+    for (const ParamSpec& spec : like_.op->params) {
+      if (spec.kind == Kind::QParams) {
+        const QParams old = params_.qparams(spec.name);
+        const auto equal = std::ranges::find(changes, old, [](const auto& change) { return change.first; });
+        if (equal != changes.end()) {
+          params_.set(spec.name, equal->second);
+          continue;
+        }
+        const std::int64_t zero_point = old.zero_point + static_cast<std::int64_t>(draw_.below(21)) - 10;
+        set_qparams(spec, draw_.between(0.8, 1.25),
+                    std::clamp(zero_point, spec.zero_point_min, spec.zero_point_max));
+        changes.emplace_back(old, params_.qparams(spec.name));
+      } else if (spec.kind == Kind::Number) {
+        set_number(spec, draw_.between(0.8, 1.25), false);
+      }
+    }
+  }
+
+ private:
+  /// A positive number is a least scale: it matters only where it is as large as the scales of the data.
+  double far_factor(const ParamSpec& spec) {
+    if (spec.min_number <= 0) return std::pow(10, draw_.between(-3, 3));
+    return std::pow(10, draw_.one_in(3) ? draw_.between(-2, 4) : draw_.between(4, 7));
+  }
+
+  std::int64_t any_zero_point(const ParamSpec& spec) {
+    if (draw_.one_in(4)) return params_.qparams(spec.name).zero_point;
+    const auto count = static_cast<std::uint64_t>(spec.zero_point_max - spec.zero_point_min + 1);
+    return spec.zero_point_min + static_cast<std::int64_t>(draw_.below(count));
+  }
+
+  void set_qparams(const ParamSpec& spec, double factor, std::int64_t zero_point) {
+    const QParams& old = params_.qparams(spec.name);
+    params_.set(spec.name, QParams{scaled(old.scale, factor), static_cast<std::int32_t>(zero_point)});
+  }
+
+  void set_number(const ParamSpec& spec, double factor, bool negated) {
+    const double now = params_.number(spec.name) * (negated ? -factor : factor);
+    const bool is_allowed = now >= spec.min_number && now <= spec.max_number && (now > 0 || !spec.positive);
+    if (is_allowed) params_.set(spec.name, now);
+  }
+
+  /// An axis or an end of a range.
+  void set_integer(const ParamSpec& spec) {
+    const std::int64_t old = params_.integer(spec.name);
+    const auto reach = static_cast<std::uint64_t>(std::abs(old) / 2 + 1);
+    const std::int64_t step = static_cast<std::int64_t>(draw_.below(2 * reach + 1));
+    params_.set(spec.name, old + step - static_cast<std::int64_t>(reach));
+  }
+
+  const Case& like_;
+  Params& params_;
+  Draw& draw_;
+};
+
+void draw_forms(Case& one, Draw& draw) {
+  for (std::size_t i = 0; i < one.forms.size(); ++i) {
+    const std::vector<Form>& accepted = one.tensors[i].forms;
+    if (accepted.size() < 2 || draw.one_in(2)) continue;
+    one.forms[i] = draw.one_of(accepted);
+    std::erase(one.conv2d.tensors, i);
+  }
+}
+
+std::int64_t drawn_value(const Tunable& tunable, Draw& draw) {
+  if (!tunable.allowed.empty()) return draw.one_of(tunable.allowed);
+  const double low = std::log2(static_cast<double>(std::max<std::int64_t>(tunable.min, 1)));
+  const double high = std::log2(static_cast<double>(std::max<std::int64_t>(tunable.max, 1)));
+  const auto value = static_cast<std::int64_t>(std::lround(std::exp2(draw.between(low, high))));
+  return std::clamp(value, tunable.min, tunable.max);
+}
+
+void draw_tunables(Case& one, Draw& draw) {
+  for (const Tunable& tunable : one.impl->tunables) {
+    if (draw.one_in(2)) one.tune[tunable.name] = drawn_value(tunable, draw);
+  }
+}
+
+void draw_fills(Case& one, const FillPool& pool, Draw& draw) {
+  for (auto& [tensor, fill] : one.fills.edit()) {
+    const auto known = pool.find(tensor);
+    if (known != pool.end() && draw.one_in(2)) fill = draw.one_of(known->second);
+  }
+}
+
+/// Calls `change` with each size of the parameters: of shapes, and integers and lists that count something.
+void each_size_of(const Op& op, Params& params, const std::function<void(std::int64_t&)>& change) {
+  for (const ParamSpec& spec : op.params) {
+    const bool is_count = spec.kind == Kind::Integer && spec.min_integer >= 1;
+    if (!params.has(spec.name) || (spec.kind != Kind::Shape && spec.kind != Kind::Ints && !is_count))
+      continue;
+    Value value = params.at(spec.name);
+    if (auto* number = std::get_if<std::int64_t>(&value)) change(*number);
+    if (auto* list = std::get_if<std::vector<std::int64_t>>(&value)) std::ranges::for_each(*list, change);
+    params.set(spec.name, value);
+  }
+}
+
+std::int64_t near_size(std::int64_t size, Draw& draw) {
+  std::int64_t unit = std::min<std::int64_t>(size & -size, 64);
+  while (unit > 8 && size / unit < 8) unit /= 2;
+  const double wanted = static_cast<double>(size) * draw.between(0.72, 1.35) / static_cast<double>(unit);
+  return unit * std::max<std::int64_t>(1, std::lround(wanted));
+}
+
+/// Sizes below 8 are kernels, factors, images, or single rows, for which impls are chosen.
+Params at_near_sizes(const Case& like, Draw& draw) {
+  constexpr std::int64_t least = 8;
+  Params params = like.params;
+  std::map<std::int64_t, std::int64_t> now;  // equal sizes stay equal, as ops may demand it
+  each_size_of(*like.op, params, [&](std::int64_t& size) {
+    if (size < least) return;
+    const auto [place, is_new] = now.try_emplace(size, size);
+    if (is_new && !draw.one_in(3)) place->second = near_size(size, draw);
+    size = place->second;
+  });
+  return params;
+}
+
+/// Multiplies one dim of each shape, of those of 8 and more, by the same factor: shapes with equal numbers of
+/// elements keep equal numbers.
+Params at_stretched_shapes(const Case& like, Draw& draw) {
+  const std::vector<std::int64_t> eighths{6, 7, 9, 10};
+  const std::int64_t factor = draw.one_of(eighths);
+  Params params = like.params;
+  for (const ParamSpec& spec : like.op->params) {
+    if (spec.kind != Kind::Shape || !params.has(spec.name)) continue;
+    std::vector<std::int64_t> dims = params.ints(spec.name);
+    std::vector<std::size_t> divisible;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] % 8 == 0) divisible.push_back(i);
+    }
+    if (divisible.empty()) continue;
+    std::int64_t& dim = dims[draw.one_of(divisible)];
+    dim = dim / 8 * factor;
+    params.set(spec.name, dims);
+  }
+  return params;
+}
+
+/// Multiplies one dim of each shape, or one size of any parameter.
+Params with_more(const Case& one, Draw& draw) {
+  Params params = one.params;
+  const auto factor = static_cast<std::int64_t>(draw.below(5)) + 2;
+  if (draw.one_in(2)) {
+    for (const ParamSpec& spec : one.op->params) {
+      if (spec.kind != Kind::Shape || !params.has(spec.name)) continue;
+      std::vector<std::int64_t> dims = params.ints(spec.name);
+      if (!dims.empty()) dims[draw.below(dims.size())] *= factor;
+      params.set(spec.name, dims);
+    }
+    return params;
+  }
+  std::size_t sizes = 0;
+  each_size_of(*one.op, params, [&](std::int64_t&) { ++sizes; });
+  if (sizes == 0) return params;
+  const std::uint64_t chosen = draw.below(sizes);
+  const std::int64_t more = draw.one_in(3) ? 1 : 0;
+  std::uint64_t number = 0;
+  each_size_of(*one.op, params, [&](std::int64_t& size) {
+    if (number++ == chosen && size > 0) size = size * factor + more;
+  });
+  return params;
+}
+
+std::int64_t largest_tensor_of(const Case& one) {
+  std::int64_t most = 0;
+  for (const TensorSpec& tensor : *one.tensors) most = std::max(most, numel(tensor.shape));
+  return most;
+}
+
+}  // namespace
+
+std::optional<Case> with_params(const Case& like, Params params) try {
+  derive_again(like, params);
+  check_params(*like.op, params);
+  Case made = like;
+  made.params = std::move(params);
+  made.tensors = like.op->tensors(made.params);
+  take_forms(like, made);
+  drop_fills_of_absent_tensors(made);
+  return made;
+} catch (const ParameterError&) {
+  return std::nullopt;
+}
+
+FillPool fill_pool(std::span<const Case* const> cases) {
+  FillPool pool;
+  for (const Case* one : cases) {
+    for (const auto& [tensor, fill] : *one->fills) {
+      const bool shows_something =
+          fill.kind != FillKind::Npy && fill.kind != FillKind::Constant && fill.kind != FillKind::Zero;
+      std::vector<FillSpec>& known = pool[tensor];
+      if (shows_something && std::ranges::find(known, fill) == known.end()) known.push_back(fill);
+    }
+  }
+  std::erase_if(pool, [](const auto& entry) { return entry.second.empty(); });
+  return pool;
+}
+
+std::optional<Case> varied(const Case& like, const FillPool& fills, Draw& draw) {
+  Params params = draw.one_in(5) ? *like.params : mutated(*like.op, like.params, draw);
+  if (!draw.one_in(3)) ValueChange(like, params, draw).far();
+  std::optional<Case> made = with_params(like, std::move(params));
+  if (!made) return made;
+  if (draw.one_in(2)) draw_forms(*made, draw);
+  if (draw.one_in(4)) draw_tunables(*made, draw);
+  if (draw.one_in(2)) draw_fills(*made, fills, draw);
+  return made;
+}
+
+std::optional<Case> enlarged(const Case& one, std::int64_t least, Draw& draw) {
+  Case made = one;
+  for (int step = 0; step < 200; ++step) {
+    const std::int64_t elements = largest_tensor_of(made);
+    if (elements >= least && elements <= 4 * least) return made;
+    if (elements > 4 * least) return std::nullopt;
+    const std::optional<Case> larger = with_params(made, with_more(made, draw));
+    if (larger && largest_tensor_of(*larger) <= 4 * least) made = *larger;
+  }
+  return std::nullopt;
+}
+
+std::optional<Case> nearby(const Case& like, std::span<const Case* const> others, Draw& draw) {
+  Params params = draw.one_in(3) ? at_stretched_shapes(like, draw) : at_near_sizes(like, draw);
+  ValueChange(like, params, draw).near();
+  std::optional<Case> made = with_params(like, std::move(params));
+  if (!made || others.empty() || !draw.one_in(4)) return made;
+  const Case& other = *others[draw.below(others.size())];
+  if (other.impl != like.impl) return made;
+  take_forms(other, *made);
+  made->tune = other.tune;
+  return made;
+}
+
+}  // namespace assay::app

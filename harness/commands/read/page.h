@@ -1,0 +1,24 @@
+#pragma once
+
+#include "harness/base/error.h"
+#include "harness/commands/context.h"
+
+#include <filesystem>
+#include <vector>
+
+namespace assay::app {
+
+struct PageOptions {
+  std::filesystem::path out;  ///< file to write; "-": stdout
+  /// Paths as for journals_of(), but an output folder stands for all runs in it.
+  std::vector<std::filesystem::path> reports;
+  /// Reports with which the newest runs are compared; empty: each is compared with the run before it.
+  std::vector<std::filesystem::path> base;
+};
+
+/// Writes the HTML page of these reports. Each device's newest run and its base are read from their journals,
+/// other runs from their history.csv if there is one. Unreadable reports are left out with a warning. Throws
+/// Error(Usage) if none is left, and for a base that has no row in common with any newest run.
+ExitCode page(const PageOptions& options, const Terminal& terminal);
+
+}  // namespace assay::app

@@ -1,0 +1,108 @@
+#include "harness/commands/read/page.h"
+
+#include "harness/report/journal/journal.h"
+#include "harness/report/writers/history.h"
+#include "harness/report/writers/writers.h"
+#include "tests/support/tell.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <sstream>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class PageCommand : public ::testing::Test {
+ protected:
+  /// The report of a night's run, as a run writes it.
+  fs::path write_night(const std::string& night, const std::vector<Record>& records) const {
+    const fs::path folder = fs::path(folder_.path()) / "out/runs" / night / "acme";
+    fs::create_directories(folder);
+    RunInfo run = test::sample_run();
+    run.run_id = run.started_utc = night;
+    {
+      Journal journal(folder / "journal.jsonl");
+      test::tell(journal, records, run);
+    }
+    write_reports(folder, read_journal(folder / "journal.jsonl"));
+    return folder;
+  }
+
+  std::string page_of(const std::vector<fs::path>& reports, const std::vector<fs::path>& base = {}) {
+    std::ostringstream out;
+    log_.str({});
+    page({.out = "-", .reports = reports, .base = base}, {out, log_, log_});
+    return out.str();
+  }
+
+  std::string log() const { return log_.str(); }
+  fs::path out() const { return fs::path(folder_.path()) / "out"; }
+
+ private:
+  test::TemporaryFolder folder_;
+  std::ostringstream log_;
+};
+
+TEST_F(PageCommand, ShowsEveryRunOfAnOutputFolder) {
+  const fs::path first = write_night("night-1", {test::passed("a")});
+  const fs::path second = write_night("night-2", {test::failed("a")});
+  fs::create_directory_symlink(second, out() / "acme");
+  const std::string html = page_of({out()});
+  EXPECT_THAT(html, StartsWith("<!DOCTYPE html>"));
+  EXPECT_EQ(html, page_of({second, first})) << "the link and the run behind it are one";
+  EXPECT_NE(html, page_of({second})) << "without the first night there is no base";
+  EXPECT_EQ(log(), "");
+}
+
+TEST_F(PageCommand, TakesOlderNightsFromTheirSummaries) {
+  const fs::path first = write_night("night-1", {test::passed("a")});
+  write_night("night-2", {test::passed("a")});
+  write_night("night-3", {test::passed("a")});
+  const std::string html = page_of({out()});
+  test::write_file(first / "journal.jsonl", "no journal");
+  EXPECT_EQ(page_of({out()}), html);
+  fs::remove(first / history_name);
+  EXPECT_NE(page_of({out()}), html);
+  EXPECT_THAT(log(), HasSubstr("journal.jsonl is left out: "));
+}
+
+TEST_F(PageCommand, ReadsTheJournalWhereTheSummaryIsMissingOrDamaged) {
+  const fs::path first = write_night("night-1", {test::passed("a")});
+  write_night("night-2", {test::passed("a")});
+  const std::string html = page_of({out()});
+  fs::remove(first / history_name);
+  EXPECT_EQ(page_of({out()}), html);
+  EXPECT_EQ(log(), "");
+  test::write_file(first / history_name, "a,b\r\n");
+  EXPECT_EQ(page_of({out()}), html);
+  EXPECT_THAT(log(),
+              HasSubstr("history.csv: line 1: there is no column 'run_id'; the journal is read instead\n"));
+}
+
+TEST_F(PageCommand, ComparesWithTheBaseThatIsNamed) {
+  const fs::path first = write_night("night-1", {test::passed("a")});
+  const fs::path second = write_night("night-2", {test::failed("a")});
+  EXPECT_NE(page_of({second}, {first}), page_of({second}));
+  const fs::path other = write_night("other", {test::passed("b")});
+  EXPECT_THAT(test::error_of([&] { page_of({second}, {other}); }),
+              HasSubstr("comparing with --base: no shown report has a row in common with it"));
+}
+
+TEST_F(PageCommand, LeavesOutAFolderWithoutReportsUnlessThereIsNoOther) {
+  const fs::path empty = out() / "empty";
+  fs::create_directories(empty);
+  EXPECT_EQ(test::error_of([&] { page_of({empty}); }), "writing a page: none of the reports can be read");
+  const fs::path night = write_night("night-1", {test::passed("a")});
+  EXPECT_EQ(page_of({empty, night}), page_of({night}));
+  page_of({empty, night});
+  EXPECT_THAT(log(), HasSubstr("empty is left out: "));
+}
+
+}  // namespace
+}  // namespace assay::app

@@ -1,0 +1,306 @@
+#include "harness/commands/run/run_once.h"
+
+#include "harness/base/text.h"
+#include "harness/cases/conv2d_alias.h"
+#include "harness/cases/expectations/expectations.h"
+#include "harness/commands/run/output/device_output.h"
+#include "harness/commands/run/output/expected_rows.h"
+#include "harness/commands/run/output/rule_notes.h"
+#include "harness/commands/run/setup/device_session.h"
+#include "harness/commands/run/setup/engine_options.h"
+#include "harness/commands/run/setup/resume.h"
+#include "harness/commands/run/setup/run_inputs.h"
+#include "harness/commands/run/setup/shader_folders.h"
+#include "harness/commands/run/shards/run_shard.h"
+#include "harness/commands/run/workers/run_in_workers.h"
+#include "harness/engine/run/device_run.h"
+#include "harness/engine/run/row_program.h"
+#include "harness/engine/run/shards.h"
+#include "harness/report/journal/rows_to_resume.h"
+#include "harness/report/record/exit_code.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ostream>
+#include <random>
+#include <set>
+
+namespace assay::app {
+namespace {
+
+/// The impls of all rows that are timed.
+std::set<std::string> timed_impls(const std::vector<PlannedGroup>& groups) {
+  std::set<std::string> impls;
+  for (const PlannedGroup& group : groups) {
+    for (const PlannedRow& row : group) {
+      if (row.mode == Mode::Perf) impls.insert(row.test_case->impl->name);
+    }
+  }
+  return impls;
+}
+
+std::size_t accuracy_groups(const std::vector<PlannedGroup>& groups) {
+  const auto has_accuracy = [](const PlannedGroup& group) {
+    return std::ranges::find(group, Mode::Accu, &PlannedRow::mode) != group.end();
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(groups, has_accuracy));
+}
+
+/// Throws if a comparison that the command line asks for would compare nothing.
+void refuse_empty_comparison(const RunOptions& options, const std::set<std::string>& timed) {
+  if (options.versus_shaders.empty() && options.rows.baseline_impl.empty()) return;
+  if (options.versus_alone && timed.empty()) return;  // only their answers matter
+  if (!options.versus_alone && !options.versus_shaders.empty() && !options.rows.baseline_impl.empty()) {
+    throw Error(
+        "choosing what to compare: --versus-shaders compares two versions of the shaders, --baseline-impl "
+        "two impls; both may be given only with --versus-alone, which compares the one version with an impl "
+        "of the other");
+  }
+  if (timed.empty()) {
+    throw Error(
+        "choosing what to compare: only times are compared, but no row of mode perf is selected; `assay list "
+        "--long` shows the mode of each case");
+  }
+  if (options.rows.baseline_impl.empty() || timed.contains(options.rows.baseline_impl)) return;
+  throw Error(
+      fmt::format("choosing a baseline: no selected row of mode perf has impl '{}'; the impls are: {}",
+                  options.rows.baseline_impl, fmt::join(timed, ", ")));
+}
+
+/// An unpredictable seed that is never 0.
+std::uint64_t drawn_seed() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32) | std::uint64_t{device()} | 1;
+}
+
+/// Whether the row did not run, or not to its end, because the run was stopped (and not because its device
+/// was given up).
+bool was_cut_short(const Record& record) {
+  return record.status == Status::Interrupted ||
+         (record.status == Status::Missing && record.reason.find(stopped_because) != std::string::npos);
+}
+
+/// One run of a selection: everything that its devices share.
+class Run {
+ public:
+  Run(const RunOptions& options, const Context& context, Session& session, const Terminal& terminal,
+      const std::function<bool()>& stop_requested)
+      : options_(options),
+        context_(context),
+        session_(session),
+        terminal_(terminal),
+        failures_(static_cast<std::size_t>(options.attempt.max_failures)),
+        stop_requested_([this, &stop_requested] {
+          return failures_.is_reached() || (stop_requested && stop_requested());
+        }),
+        loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
+        selected_(select(loaded_.cases, options.cases.selection())),
+        groups_(planned_groups(options, selected_)),
+        shard_(shard_of_run(options, groups_, terminal.log)),
+        secret_seed_(options.secret_seed.value_or(drawn_seed())) {
+    if (shard_.is_part()) {
+      selected_ = cases_of_shard(selected_, groups_, shard_);
+      groups_ = planned_groups(options, selected_);
+    }
+    timed_impls_ = timed_impls(groups_);
+  }
+
+  RunOutcome run() {
+    RunOutcome outcome{.files = loaded_.files};
+    if (groups_.empty()) {
+      if (loaded_.errors.empty() && shard_.all_groups > 0) return outcome;  // more shards than groups
+      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases);
+      outcome.code = ExitCode::Usage;
+      return outcome;
+    }
+    refuse_empty_comparison(options_, timed_impls_);
+    load_expectation_rules(outcome);
+    if (options_.attempt.isolation) {
+      run_on_workers(outcome);
+    } else {
+      run_here(outcome);
+    }
+    for (const RunReport& report : outcome.reports) {
+      outcome.code = exit_code_of_both(outcome.code, exit_code_of(report));
+      outcome.interrupted = outcome.interrupted || !report.complete;
+    }
+    if (failures_.is_reached() && outcome.interrupted) outcome.failure_limit = failures_.most();
+    if (reports_failed_) outcome.code = ExitCode::Infrastructure;
+    if (outcome.code != ExitCode::Infrastructure && !loaded_.errors.empty()) outcome.code = ExitCode::Usage;
+    return outcome;
+  }
+
+ private:
+  /// The exit code of a device's report. If --max-failures stopped the run, rows that did not end do not
+  /// count: they are no failure of the machine.
+  ExitCode exit_code_of(const RunReport& report) const {
+    if (!failures_.is_reached()) return exit_code(report, options_.strict);
+    RunReport ended = report;
+    std::erase_if(ended.records, was_cut_short);
+    const ExitCode code = exit_code(ended, options_.strict);
+    const bool was_stopped = ended.records.size() < report.records.size();
+    return was_stopped && code == ExitCode::Usage ? ExitCode::Fine : code;
+  }
+
+  /// Checks the shader folders for all devices together: a file is used if any of them runs it.
+  void check_shaders(std::span<const DeviceInfo> devices) const {
+    if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
+    std::set<std::string> shaders;
+    for (const DeviceInfo& device : devices) {
+      const DeviceCases cases(selected_, device);
+      shaders.merge(shaders_of(planned_groups(options_, cases.all()), device));
+    }
+    check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
+  }
+
+  void load_expectation_rules(RunOutcome& outcome) {
+    const std::vector<std::filesystem::path> files = find_expectations(options_.cases.paths());
+    outcome.files.insert(outcome.files.end(), files.begin(), files.end());
+    if (!options_.watch) terminal_.log << expectations_lines(files);
+    ExpectationsResult result = load_expectations(files);
+    for (const Diagnostic& error : result.errors) {
+      terminal_.errors << to_string(error) << '\n';
+      loaded_.errors.push_back(error);
+    }
+    expectations_ = std::move(result.expectations);
+  }
+
+  bool stopped() const { return stop_requested_(); }
+
+  /// Runs in this process, one device after the other.
+  void run_here(RunOutcome& outcome) {
+    if (!session_.devices) session_.devices = std::make_unique<RunDevices>(options_);
+    std::vector<DeviceInfo> infos;
+    for (const RunDevices::Opened& opened : session_.devices->opened()) infos.push_back(opened.info);
+    check_shaders(infos);
+    session_.folder.make(session_.devices->slugs());
+    const SessionParts parts{.options = options_,
+                             .context = context_,
+                             .devices = *session_.devices,
+                             .selected = selected_,
+                             .expectations = expectations_,
+                             .run_id = session_.folder.run_id(),
+                             .shard = shard_,
+                             .secret_seed = secret_seed_,
+                             .inputs = run_inputs(options_, loaded_),
+                             .log = terminal_.log,
+                             .stop_requested = stop_requested_};
+    for (RunDevices::Opened& opened : session_.devices->opened())
+      outcome.reports.push_back(run_device_here(parts, opened));
+  }
+
+  RunReport run_device_here(const SessionParts& parts, RunDevices::Opened& opened) {
+    DeviceOutput output(output_parts(), {opened.info, opened.slug}, true);
+    DeviceSession session(parts, opened);
+    RowsLeft left;
+    if (output.has_run()) left = resumed_rows(output.recorder().so_far(), session);
+    session.tell(output.listener());
+    session.run(left);
+    return conclude(output);
+  }
+
+  static RowsLeft resumed_rows(const ReportBuilder& journal, const DeviceSession& session) {
+    if (const auto why = refuse_other_run(journal.run(), session.info())) throw Error(*why);
+    if (const auto why = refuse_other_plan(journal, session.plan())) throw Error(*why);
+    if (!journal.has_plan()) return {};
+    RowsLeft left = rows_left(journal);
+    for (const auto& [row, end] : untried_rows(journal)) left.wanted[row] = true;
+    return left;
+  }
+
+  OutputParts output_parts() { return {options_, session_.folder, expectations_, terminal_, failures_}; }
+
+  RunReport conclude(DeviceOutput& output) {
+    note_rules(output.recorder());
+    const bool interrupted =
+        stopped() && std::ranges::any_of(output.recorder().report().records, was_cut_short);
+    RunReport report = output.conclude(interrupted);
+    reports_failed_ = reports_failed_ || !output.recorder().reports_failure().empty();
+    return report;
+  }
+
+  /// Sends the run info again, with the notes on the rules of its expectations.
+  void note_rules(Recorder& recorder) const {
+    RunInfo info = recorder.so_far().run();
+    if (expectations_.of_device(info.device.name).empty()) return;
+    const RunReport report = recorder.report();
+    info.rule_notes = rule_notes(expectations_, report,
+                                 {.left_out = rows_left_out(loaded_.cases, report),
+                                  .is_narrowed = options_.cases.is_narrowed(),
+                                  .has_all_cases = [this](const std::string& file) {
+                                    return loaded_.errors.empty() && has_all_cases_of(file, loaded_.files);
+                                  }});
+    if (!info.rule_notes.empty()) recorder.run(info);
+  }
+
+  /// Runs each device in a separate process.
+  void run_on_workers(RunOutcome& outcome) {
+    const WorkersRun run{
+        .output = output_parts(),
+        .context = context_,
+        .shard = shard_,
+        .secret_seed = secret_seed_,
+        .accuracy_groups = accuracy_groups(groups_),
+        .stop_requested = stop_requested_,
+        .devices_known = [this](std::span<const ChosenDevice> devices) { check_shaders(infos_of(devices)); },
+        .conclude = [&](DeviceOutput& output) { outcome.reports.push_back(conclude(output)); }};
+    run_in_workers(run);
+  }
+
+  static std::vector<DeviceInfo> infos_of(std::span<const ChosenDevice> devices) {
+    std::vector<DeviceInfo> infos;
+    for (const ChosenDevice& device : devices) infos.push_back(device.info);
+    return infos;
+  }
+
+  const RunOptions& options_;
+  const Context& context_;
+  Session& session_;
+  const Terminal& terminal_;
+  FailureLimit failures_;
+  std::function<bool()> stop_requested_;
+  bool reports_failed_ = false;
+  LoadResult loaded_;
+  std::vector<const Case*> selected_;
+  std::vector<PlannedGroup> groups_;  ///< planned without a device: forms that depend on one are unknown
+  ShardInfo shard_;                   ///< the part of the selection that groups_ are
+  std::uint64_t secret_seed_ = 0;
+  std::set<std::string> timed_impls_;
+  Expectations expectations_;
+};
+
+/// The root of the reports, after checking that it may be used.
+std::filesystem::path checked_output_root(const RunOptions& options) {
+  refuse_used_folder(options);
+  return output_root(options);
+}
+
+}  // namespace
+
+Session::Session(const RunOptions& options)
+    : folder(options.resume.empty() ? RunFolder(checked_output_root(options))
+                                    : RunFolder::of_run(options.resume)) {}
+
+RunOutcome run_once(const RunOptions& options, const Context& context, Session& session,
+                    const Terminal& terminal, const std::function<bool()>& stop_requested) {
+  return Run(options, context, session, terminal, stop_requested).run();
+}
+
+std::string interrupted_line(const RunOutcome& outcome) {
+  std::size_t rows = 0;
+  std::size_t cut_short = 0;
+  for (const RunReport& report : outcome.reports) {
+    rows += report.records.size();
+    cut_short += static_cast<std::size_t>(std::ranges::count_if(report.records, was_cut_short));
+  }
+  const std::string why = outcome.failure_limit == 0
+                              ? "interrupted"
+                              : fmt::format("stopped at --max-failures {}", outcome.failure_limit);
+  return fmt::format("{}: {} of {} rows ended; the reports hold them, the others are MISSING\n", why,
+                     rows - cut_short, rows);
+}
+
+}  // namespace assay::app

@@ -1,0 +1,118 @@
+#include "harness/commands/run/setup/device_session.h"
+
+#include "harness/commands/run/setup/engine_options.h"
+#include "harness/commands/run/setup/shader_folders.h"
+#include "harness/engine/run/device_run.h"
+#include "harness/engine/run/run_info.h"
+
+#include <algorithm>
+
+namespace assay::app {
+namespace {
+
+/// What `assay judge` judges shares no cache with other runs.
+SpirvOnDisk spirv_of_judged(const RunOptions& options) {
+  return options.versus_alone ? SpirvOnDisk::None : SpirvOnDisk::Shared;
+}
+
+}  // namespace
+
+DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& device)
+    : parts_(parts),
+      device_(device),
+      shaders_(shader_options(parts.options.shaders, parts.context.shader_compiler)),
+      versus_(shader_options(parts.options.versus_shaders, parts.context.shader_compiler,
+                             spirv_of_judged(parts.options))),
+      answers_(answer_cache_options(parts.options, parts.context.build)),
+      store_(ceiling_store(parts.options.ceiling_store)),
+      cases_(parts.selected, device.info) {
+  const RunOptions& options = parts_.options;
+  parts_.devices.open(device_);
+  keep_pipelines();
+  groups_ = planned_groups(options, cases_.all());
+  engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
+  engine_.group_ended = [this] { save_pipelines_now_and_then(); };
+  if (!options.versus_shaders.empty()) engine_.versus = {&versus_};
+  if (options.ceilings != "none") engine_.ceilings = known_ceilings(device_.info, shaders_, store_);
+  engine_.answers = &answers_;
+  info_ = make_run_info(run_settings(options, parts_.context, parts_.run_id), device_.info);
+  info_.inputs = parts_.inputs;
+  info_.shard = parts_.shard;
+  info_.secret_seed = parts_.secret_seed;
+  if (parts_.secret_seed != 0) engine_.secret_seed = parts_.secret_seed;
+}
+
+DeviceSession::~DeviceSession() {
+  if (device_.tools) device_.tools->measure_again = {};  // it refers to this session
+}
+
+std::vector<RowInfo> DeviceSession::plan() const {
+  return plan_of(groups_, engine_.names, engine_.rows.baseline_impl);
+}
+
+bool DeviceSession::is_timed() const {
+  return times_one_of({});
+}
+
+bool DeviceSession::times_one_of(const RowsLeft& left) const {
+  RowIndex index = 0;
+  for (const PlannedGroup& group : groups_) {
+    for (const PlannedRow& row : group) {
+      if (left.wants(index++) && row.mode == Mode::Perf) return true;
+    }
+  }
+  return false;
+}
+
+void DeviceSession::tell(RunListener& listener, const KnownTiming& known) {
+  listener_ = &listener;
+  known_ = known;
+  const auto stopped = [this] { return parts_.stop_requested && parts_.stop_requested(); };
+  if (known_.timer) {
+    info_.timer = *known_.timer;
+    if (known_.ceilings) engine_.ceilings = info_.ceilings = *known_.ceilings;
+  } else if (is_timed() && !stopped()) {
+    add_timing({});
+  }
+  listener_->run(info_);
+  listener_->plan(plan());
+}
+
+void DeviceSession::add_timing(const KnownTiming& known) {
+  device_.device->tell_phase(Phase::Ceilings);
+  TimingTools& tools =
+      timing_tools_of(device_, shaders_, {parts_.options.ceilings, store_, known}, parts_.log);
+  engine_.tools = &tools;
+  engine_.sampling.timer_unit_ns = tools.timer.unit_ns;
+  info_.timer = tools.timer;
+  info_.ceilings = tools.ceilings;
+  tools.measured_again = 0;
+  tools.measure_again = [this, &tools] {
+    measure_ceilings_again(tools, shaders_, store_, info_, *listener_, parts_.log);
+  };
+  device_.device->tell_phase(Phase::Host);
+}
+
+void DeviceSession::run(const RowsLeft& left) {
+  if (engine_.tools == nullptr && known_.timer && times_one_of(left)) add_timing(known_);
+  run_on_device(*device_.device, shaders_, groups_, left, parts_.expectations, engine_, *listener_);
+  device_.device->save_pipelines();
+}
+
+/// Keeps pipelines on disk, except those of kernels from --shaders and --versus-shaders, which never enter
+/// the cache that all runs share.
+void DeviceSession::keep_pipelines() {
+  const RunOptions& options = parts_.options;
+  if (options.shaders.empty() && options.versus_shaders.empty())
+    device_.device->keep_pipelines_in(gpu::default_pipeline_directory());
+}
+
+/// Saves pipelines once per minute, so that a killed run loses only few.
+void DeviceSession::save_pipelines_now_and_then() {
+  constexpr double interval_s = 60;
+  if (since_saved_.s() < interval_s) return;
+  device_.device->save_pipelines();
+  since_saved_ = Stopwatch();
+}
+
+}  // namespace assay::app

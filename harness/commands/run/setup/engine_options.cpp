@@ -1,0 +1,114 @@
+#include "harness/commands/run/setup/engine_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace assay::app {
+namespace {
+
+/// Minimum number of blocks per row. Two runs of one program must not look different: with 7 blocks per side,
+/// the medians of equal programs differ by more than all blocks of either side once in about ten thousand
+/// rows, with 5 blocks once in a few hundred.
+constexpr int standard_blocks = 7;
+
+/// Minimum number of blocks per compared row: the interval of the ratio then covers 97 %. With 5 blocks it
+/// would cover 93 %, and one in 16 comparisons of equal programs would show a difference.
+constexpr int compared_blocks = 10;
+
+/// The scatter of clock probes during one row on an otherwise idle CPU.
+constexpr double cpu_clock_tolerance = 0.15;
+
+/// Length of a GPU's samples: long compared with the host's cost of a submission, so that most of a run is
+/// measured.
+constexpr double gpu_sample_ns = 3.5e6;
+
+std::optional<std::string> name_of_folder(const std::filesystem::path& folder) {
+  return folder.empty() ? std::nullopt : std::optional(folder.string());
+}
+
+SamplingOptions sampling_options(const RunOptions& options, const DeviceInfo& device) {
+  const bool compares = !options.versus_shaders.empty() || !options.rows.baseline_impl.empty();
+  SamplingOptions sampling;
+  sampling.budget_s = options.rows.budget_s;
+  sampling.min_blocks = compares ? compared_blocks : standard_blocks;
+  sampling.shuffle_seed = options.cases.seed.value_or(0);
+  if (device.is_cpu()) {
+    sampling.most_heat_s = sampling.least_heat_s;
+    sampling.own_clock_tolerance = cpu_clock_tolerance;
+  } else {
+    sampling.sample_target_ns = gpu_sample_ns;
+  }
+  return sampling;
+}
+
+/// Options that a repro line must repeat to get the same device and data; the row adds its folder of shaders.
+std::string repro_options(const RunOptions& options) {
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
+  for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
+  if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
+  if (options.validation) add("--validation");
+  if (options.robust_access) add("--robust-access");
+  return text;
+}
+
+}  // namespace
+
+std::vector<PlannedGroup> planned_groups(const RunOptions& options, std::span<const Case* const> cases) {
+  std::vector<PlannedGroup> groups =
+      plan_rows(cases, options.cases.selection().mode, !options.versus_shaders.empty());
+  return options.versus_alone ? versus_rows_alone(groups, options.rows.baseline_impl) : groups;
+}
+
+RowNames row_names(const RunOptions& options) {
+  return {name_of_folder(options.shaders), name_of_folder(options.versus_shaders)};
+}
+
+DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
+                                const DeviceInfo& device, const std::function<bool()>& stop_requested) {
+  DeviceRunOptions made{.rows = options.rows};
+  made.mode = options.cases.selection().mode;
+  made.names = row_names(options);
+  made.sampling = sampling_options(options, device);
+  made.preparing_threads = preparing_threads(options, options.jobs);
+  made.stop_requested = stop_requested;
+  if (options.validation) {
+    made.validation_messages = [&instance] { return instance.validation_messages(); };
+    made.validation_texts = [&instance](std::int64_t after) { return instance.validation_texts(after); };
+  }
+  return made;
+}
+
+int preparing_threads(const RunOptions& options, int jobs) {
+  if (options.validation) return 0;  // its messages must belong to the running row
+  if (options.preparing_threads) return *options.preparing_threads;
+  const int all = jobs > 0 ? jobs : static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, all - 1);
+}
+
+AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build) {
+  AnswerCacheOptions made{.directory = {}, .reference_code = build.reference_code};
+  const bool is_known = !build.reference_code.empty() && !build.version.ends_with("-dirty");
+  if (!is_known || options.answer_cache == "none") return made;
+  made.directory =
+      options.answer_cache.empty() ? default_answer_directory() : std::filesystem::path(options.answer_cache);
+  return made;
+}
+
+RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id) {
+  return {.run_id = run_id,
+          .version = context.build.version,
+          .compiler = context.build.compiler,
+          .build_type = context.build.build_type,
+          .command = context.command_line,
+          .seed = options.cases.seed.value_or(0),
+          .validation = options.validation,
+          .robust_access = options.robust_access,
+          .repro_options = repro_options(options)};
+}
+
+}  // namespace assay::app

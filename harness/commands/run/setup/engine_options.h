@@ -1,0 +1,38 @@
+#pragma once
+
+#include "harness/commands/context.h"
+#include "harness/commands/run_options.h"
+#include "harness/engine/accuracy/answer_cache.h"
+#include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/run_info.h"
+#include "harness/engine/run/run_options.h"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// The rows of `cases` with these options, by group.
+std::vector<PlannedGroup> planned_groups(const RunOptions& options, std::span<const Case* const> cases);
+
+/// The names of the shader folders that a run's rows carry.
+RowNames row_names(const RunOptions& options);
+
+/// The engine's options for one device, from the command line. Timing tools and the other version of the
+/// shaders are not set: the caller owns them.
+DeviceRunOptions engine_options(const RunOptions& options, const gpu::Instance& instance,
+                                const DeviceInfo& device, const std::function<bool()>& stop_requested);
+
+/// Number of threads that prepare rows ahead if references may use `jobs` threads (0: as many as the CPU
+/// has).
+int preparing_threads(const RunOptions& options, int jobs);
+
+/// Where references' answers are cached. They are not if the command line says so, if the build has changed
+/// files, or if it does not know the hash of its references' code.
+AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build);
+
+RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id);
+
+}  // namespace assay::app

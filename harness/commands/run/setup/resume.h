@@ -1,0 +1,36 @@
+#pragma once
+
+#include "harness/commands/context.h"
+#include "harness/commands/run_options.h"
+#include "harness/report/journal/report_builder.h"
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+// Resumes a run that ended before its rows did: assay run --resume.
+
+namespace assay::app {
+
+/// A run to be resumed.
+struct ResumedRun {
+  std::filesystem::path folder;      ///< OUT/runs/<run>
+  std::vector<std::string> command;  ///< its command line
+  ShardInfo shard;                   ///< the run's part of the rows
+  std::uint64_t secret_seed = 0;     ///< see RunInfo
+  RunOptions options;                ///< options of that command line
+};
+
+/// The run that a path stands for: an output folder (its newest run), the folder of a run or of a device, or
+/// a journal. Throws Error(Usage) if there is none, or if it was killed before it had written its command
+/// line.
+ResumedRun find_resumed_run(const std::filesystem::path& path, const Context& context);
+
+/// Why a run cannot be resumed, given its current circumstances and rows; nullopt if they equal those in its
+/// journal.
+std::optional<std::string> refuse_other_run(const RunInfo& before, const RunInfo& now);
+std::optional<std::string> refuse_other_plan(const ReportBuilder& journal, std::span<const RowInfo> now);
+
+}  // namespace assay::app

@@ -1,0 +1,69 @@
+#include "harness/commands/run/setup/shader_folders.h"
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
+
+namespace assay::app {
+namespace {
+
+constexpr std::size_t most_named = 12;
+
+std::string names_text(std::vector<std::string> names) {
+  const std::size_t all = names.size();
+  names.resize(std::min(all, most_named));
+  const std::string more = all > most_named ? fmt::format(" and {} more", all - most_named) : "";
+  return fmt::format("{}{}", fmt::join(names, ", "), more);
+}
+
+/// Whether the shader is one that the harness runs in addition to the rows' programs.
+bool is_of_harness(const std::string& name, bool timed) {
+  if (name == "poison.comp" || name == "difference.comp") return true;
+  return timed && (name == "clock_probe.comp" || name.starts_with("ceilings/"));
+}
+
+void check_folder(const std::string& option, const std::filesystem::path& folder,
+                  const std::set<std::string>& shaders, bool timed, std::ostream& log) {
+  const gpu::ShaderLibrary library({.directories = {folder}, .cache_directory = {}});
+  std::set<std::string> wanted = shaders;
+  for (const std::string& name : library.names()) {
+    if (is_of_harness(name, timed)) wanted.insert(name);
+  }
+  const gpu::Overrides found = library.overrides(std::vector<std::string>(wanted.begin(), wanted.end()));
+  if (found.used.empty()) {
+    throw Error(fmt::format(
+        "taking shaders from {} '{}': none of its files is used. It holds: {}. The selected cases run: {}, "
+        "and their includes; names are relative to the folder, as below shaders/ of the source tree",
+        option, folder.string(), found.unused.empty() ? "no shaders" : names_text(found.unused),
+        names_text({shaders.begin(), shaders.end()})));
+  }
+  log << printable(
+      fmt::format("shaders   from '{}': {}{}\n", folder.string(), fmt::join(found.used, ", "),
+                  found.unused.empty() ? "" : fmt::format("; not used: {}", names_text(found.unused))));
+}
+
+}  // namespace
+
+gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
+                                  const std::vector<std::string>& compiler, SpirvOnDisk on_disk) {
+  gpu::ShaderOptions options{.cache_directory = {}, .compiler = compiler};
+  if (on_disk == SpirvOnDisk::Shared) options.cache_directory = gpu::default_cache_directory();
+  if (!folder.empty()) options.directories.push_back(folder);
+  return options;
+}
+
+void check_shader_folders(const RunOptions& options, const std::set<std::string>& shaders, bool timed,
+                          std::ostream& log) {
+  if (shaders.empty()) return;
+  if (!options.shaders.empty()) check_folder("--shaders", options.shaders, shaders, timed, log);
+  if (!options.versus_shaders.empty())
+    check_folder("--versus-shaders", options.versus_shaders, shaders, false, log);
+}
+
+}  // namespace assay::app

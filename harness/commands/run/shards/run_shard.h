@@ -1,0 +1,25 @@
+#pragma once
+
+#include "harness/commands/run_options.h"
+#include "harness/engine/run/planned_rows.h"
+
+#include <cstddef>
+#include <iosfwd>
+#include <span>
+#include <vector>
+
+namespace assay::app {
+
+/// Places of the shard's groups among all: divided by number of rows, or by the times in `options.balance`.
+/// Throws Error.
+std::vector<std::size_t> taken_groups(const CaseOptions& options, const Shard& shard,
+                                      std::span<const PlannedGroup> groups);
+
+/// The cases of `selected` that `assay list` shows: all, or those in options.shard. Throws Error.
+std::vector<const Case*> listed_cases(const CaseOptions& options, std::vector<const Case*> selected);
+
+/// The part of `groups` that a run has: with --resume the same as before, else the shard that is asked for,
+/// which is noted on `log`. Throws Error.
+ShardInfo shard_of_run(const RunOptions& options, std::span<const PlannedGroup> groups, std::ostream& log);
+
+}  // namespace assay::app

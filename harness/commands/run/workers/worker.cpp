@@ -1,0 +1,292 @@
+#include "harness/commands/run/workers/worker.h"
+
+#include "harness/base/parallel.h"
+#include "harness/base/text.h"
+#include "harness/cases/expansion/load.h"
+#include "harness/commands/run/setup/device_session.h"
+#include "harness/commands/run/setup/engine_options.h"
+#include "harness/commands/run/setup/run_inputs.h"
+#include "harness/commands/run/workers/injected_fault.h"
+#include "harness/commands/run/workers/worker_pipes.h"
+#include "harness/engine/run/shards.h"
+#include "harness/engine/supervision/protocol.h"
+#include "harness/report/record/events.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <sys/resource.h>
+#include <system_error>
+#include <unistd.h>
+#include <utility>
+
+namespace assay::app {
+
+namespace {
+
+constexpr std::array crash_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+
+/// The previous action of each signal.
+std::array<struct sigaction, crash_signals.size()>& actions_before() {
+  static std::array<struct sigaction, crash_signals.size()> actions{};
+  return actions;
+}
+
+/// Async-signal-safe. In a thread that is not in the background, restores the previous action and raises the
+/// signal again.
+void take_signal(int signal) {
+  if (is_in_background()) ::_exit(exit_lost_ahead);
+  for (std::size_t i = 0; i < crash_signals.size(); ++i) {
+    if (crash_signals[i] == signal) ::sigaction(signal, &actions_before()[i], nullptr);
+  }
+  ::raise(signal);
+}
+
+/// From now on a crash of a background thread (harness/base/parallel.h) ends this process with an exit code
+/// of its own for the supervisor: a signal would be blamed on the row that is running. Crashes of other
+/// threads end the process as before.
+void exit_when_lost_ahead() {
+  for (std::size_t i = 0; i < crash_signals.size(); ++i) {
+    struct sigaction action {};
+    action.sa_handler = take_signal;
+    action.sa_flags = SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(crash_signals[i], &action, &actions_before()[i]);
+  }
+}
+
+/// Sends the journal's events to the supervisor.
+class WorkerEvents final : public EventLines {
+ public:
+  explicit WorkerEvents(WorkerOutput& output) : output_(output) {}
+
+  void line(std::string_view line) override { output_.line(line); }
+
+ private:
+  WorkerOutput& output_;
+};
+
+/// Passes on all events except the ends of rows that this worker does not reach: the supervisor ends these,
+/// as another worker may run them.
+class WorkerListener final : public ForwardedEvents {
+ public:
+  WorkerListener(WorkerEvents& lines, WorkerOutput& output, std::span<InjectedFault> faults)
+      : ForwardedEvents(lines), output_(output), faults_(faults) {}
+
+  void plan(std::span<const RowInfo> rows) override {
+    for (const RowInfo& row : rows) ids_.push_back(row.id);
+    ForwardedEvents::plan(rows);
+  }
+  void begin(RowIndex row) override {
+    ForwardedEvents::begin(row);
+    for (InjectedFault& fault : faults_) fault.begin(ids_.at(row), output_);
+  }
+  void end(RowIndex row, const RowEnd& end) override {
+    if (end.status == Status::Missing) return;
+    ForwardedEvents::end(row, end);
+    must_leave_ = must_leave_ || end.status == Status::Timeout || end.status == Status::DeviceLost;
+  }
+  void done() override {}
+
+  /// Whether a row was lost with the device, or hung on it: it could affect rows that run here later.
+  bool must_leave() const { return must_leave_; }
+
+ private:
+  WorkerOutput& output_;
+  std::span<InjectedFault> faults_;
+  std::vector<std::string> ids_;
+  bool must_leave_ = false;
+};
+
+/// Text for people, which the supervisor prints whenever the stream is flushed.
+class LogBuffer final : public std::stringbuf {
+ public:
+  explicit LogBuffer(WorkerOutput& output) : output_(output) {}
+  int sync() override {
+    if (!view().empty()) output_.tell(LogEvent{str()});
+    str({});
+    return 0;
+  }
+
+ private:
+  WorkerOutput& output_;
+};
+
+/// The main loop of a worker process.
+class WorkerMain {
+ public:
+  explicit WorkerMain(Context context)
+      : context_(std::move(context)), log_buffer_(output_), log_(&log_buffer_) {}
+
+  [[noreturn]] void run() {
+    try {
+      while (const std::optional<WorkerRequest> request = input_.next()) take(*request);
+      leave(ExitCode::Fine);
+    } catch (const Error& error) {
+      refuse(error.what(), error.code());
+    } catch (const std::exception& error) {
+      refuse(std::string("internal error: ") + error.what(), ExitCode::Infrastructure);
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why, ExitCode code) {
+    output_.tell(RefusedEvent{why, static_cast<int>(code)});
+    leave(code);
+  }
+
+  void take(const WorkerRequest& request) {
+    if (const auto* open = std::get_if<OpenRequest>(&request)) {
+      take_open(*open);
+    } else if (const auto* rows = std::get_if<RowsLeft>(&request)) {
+      take_rows(*rows);
+    }
+  }
+
+  void take_open(const OpenRequest& open) {
+    if (!devices_) read_options(open);
+    if (open.only_devices) return tell_devices();
+    limit_parallel_threads(open.jobs);
+    load_cases(open.shard);
+    SessionParts parts{.options = options_,
+                       .context = context_,
+                       .devices = *devices_,
+                       .selected = selected_,
+                       .expectations = expectations_,
+                       .run_id = open.run_id,
+                       .shard = open.shard,
+                       .secret_seed = open.secret_seed,
+                       .inputs = run_inputs(options_, loaded_),
+                       .log = log_,
+                       .stop_requested = [this] { return must_stop(); }};
+    RunDevices::Opened& chosen = device_of(open);
+    devices_->open(chosen);
+    chosen.device->watch_phases([this](Phase phase, double limit_s) { take_phase(phase, limit_s); });
+    session_ = std::make_unique<DeviceSession>(parts, chosen);
+    session_->engine().preparing_threads = preparing_threads(options_, open.jobs);
+    session_->engine().before_timing = [this] { wait_for_turn(); };
+    session_->engine().after_timing = [this] { output_.tell(WorkerSignal::Timed); };
+    lines_ = std::make_unique<WorkerEvents>(output_);  // a new plan counts its rows from 0
+    listener_ = std::make_unique<WorkerListener>(*lines_, output_, faults_);
+    session_->tell(*listener_, {open.timer, open.ceilings});
+    log_.flush();
+  }
+
+  void read_options(const OpenRequest& open) {
+    if (!open.directory.empty() && ::chdir(open.directory.c_str()) != 0) {
+      throw Error("a worker cannot change to the folder '" + open.directory +
+                      "': " + std::generic_category().message(errno),
+                  ExitCode::Infrastructure);
+    }
+    options_ = context_.parse_run(open.command);
+    context_.command_line = open.command;
+    for (const std::string& fault : options_.injected_faults) faults_.emplace_back(fault);
+    devices_ = std::make_unique<RunDevices>(options_);
+  }
+
+  /// Errors in the files are discarded here: the supervisor, which reads them too, reports them.
+  void load_cases(const ShardInfo& shard) {
+    std::ostringstream told;
+    loaded_ = load_and_complain(options_.cases, context_.registry, told);
+    selected_ = select(loaded_.cases, options_.cases.selection());
+    if (shard.is_part()) selected_ = cases_of_shard(selected_, planned_groups(options_, selected_), shard);
+    expectations_ = load_expectations(find_expectations(options_.cases.paths())).expectations;
+  }
+
+  RunDevices::Opened& device_of(const OpenRequest& open) {
+    for (RunDevices::Opened& opened : devices_->opened()) {
+      if (!open.uuid.empty() && opened.info.uuid == open.uuid) return opened;
+    }
+    if (!open.uuid.empty())
+      throw Error("the device with UUID " + open.uuid + " is no longer there", ExitCode::Infrastructure);
+    if (open.device >= devices_->opened().size())
+      throw Error("the command line chooses fewer devices than before", ExitCode::Infrastructure);
+    return devices_->opened()[open.device];
+  }
+
+  void tell_devices() {
+    DevicesEvent event;
+    for (const RunDevices::Opened& opened : devices_->opened())
+      event.devices.push_back({opened.info, opened.slug});
+    output_.tell(event);
+  }
+
+  void take_rows(const RowsLeft& rows) {
+    if (!session_) throw Error("rows are asked for before a device is open");
+    session_->run(rows);
+    log_.flush();
+    if (must_stop() && !input_.stop_requested()) leave(ExitCode::Infrastructure);
+    output_.tell(WorkerSignal::Idle);
+  }
+
+  /// Ends the process immediately, as everything has been sent: destructors and drivers' exit handlers may
+  /// wait for a lost device, or (NVIDIA 580) for ten seconds while another thread reads stdin.
+  [[noreturn]] static void leave(ExitCode code) { ::_exit(static_cast<int>(code)); }
+
+  bool must_stop() const {
+    return input_.stop_requested() || (listener_ && listener_->must_leave()) ||
+           (session_ && !session_->device().alive());
+  }
+
+  void take_phase(Phase phase, double limit_s) {
+    output_.tell(PhaseEvent{phase, limit_s});
+    for (const InjectedFault& fault : faults_) fault.phase(phase);
+  }
+
+  /// Waits until this worker may time: only one worker of a machine does at any moment.
+  void wait_for_turn() {
+    output_.tell(WorkerSignal::WantsToTime);
+    const std::optional<WorkerRequest> turn = input_.next();
+    if (turn && !std::holds_alternative<TimeRequest>(*turn))
+      throw Error("a worker waits for its turn to time, but got another request");
+  }
+
+  Context context_;
+  WorkerOutput output_;
+  WorkerInput input_;
+  LogBuffer log_buffer_;
+  std::ostream log_;
+  RunOptions options_;
+  std::vector<InjectedFault> faults_;
+  std::unique_ptr<RunDevices> devices_;
+  LoadResult loaded_;
+  std::vector<const Case*> selected_;
+  Expectations expectations_;
+  std::unique_ptr<WorkerEvents> lines_;
+  std::unique_ptr<WorkerListener> listener_;
+  std::unique_ptr<DeviceSession> session_;
+};
+
+}  // namespace
+
+void limit_memory(const std::string& gib) {
+  char* end = nullptr;
+  const double number = std::strtod(gib.c_str(), &end);
+  if (gib.empty() || *end != '\0' || !(number > 0) || number > 1e6)
+    throw Error("limiting a worker's memory: '" + gib + "' is not a number of GiB");
+  constexpr double gib_bytes = 1 << 30;
+  const auto bytes = static_cast<rlim_t>(number * gib_bytes);
+  const rlimit limit{bytes, bytes};
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0) {
+    throw Error("limiting a worker's memory to " + gib + " GiB: " + std::generic_category().message(errno),
+                ExitCode::Infrastructure);
+  }
+}
+
+void serve_worker(const Context& context) {
+  // Slurm and systemd stop a run by signalling all of its processes. The supervisor then stops the workers:
+  // if the signal ended a worker directly, its row would be a CRASH.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+  exit_when_lost_ahead();
+  WorkerMain(context).run();
+}
+
+}  // namespace assay::app

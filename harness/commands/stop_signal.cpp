@@ -1,0 +1,56 @@
+#include "harness/commands/stop_signal.h"
+
+#include <pthread.h>
+#include <utility>
+
+namespace assay::app {
+
+StopSignal::StopSignal(std::function<void()> when_requested) : when_requested_(std::move(when_requested)) {
+  sigemptyset(&signals_);
+  sigaddset(&signals_, SIGINT);
+  sigaddset(&signals_, SIGTERM);
+  // nohup lets a run outlive its terminal by ignoring this signal; waiting for it would undo that.
+  struct sigaction hangup {};
+  if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    sigaddset(&signals_, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &signals_, &blocked_before_);
+  listener_ = std::thread([this] { listen(); });
+}
+
+StopSignal::~StopSignal() {
+  closing_ = true;
+  // Sent only to this thread, which waits for the signal, so that it ends nothing else.
+  pthread_kill(listener_.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread)
+  listener_.join();
+  pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
+}
+
+bool StopSignal::requested_within(std::chrono::milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, time, [this] { return requested(); });
+}
+
+void StopSignal::listen() {
+  for (;;) {
+    int signal = 0;
+    sigwait(&signals_, &signal);
+    if (closing_) return;
+    if (requested_) {
+      std::signal(signal, SIG_DFL);
+      pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
+      std::raise(signal);  // ends the process, so that its parent sees why
+    }
+    request();
+  }
+}
+
+void StopSignal::request() {
+  {
+    const std::lock_guard lock(mutex_);
+    requested_ = true;
+  }
+  changed_.notify_all();
+  if (when_requested_) when_requested_();
+}
+
+}  // namespace assay::app

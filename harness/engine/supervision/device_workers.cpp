@@ -1,0 +1,112 @@
+#include "harness/engine/supervision/device_workers.h"
+
+#include "harness/report/record/events.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay {
+
+/// Merges the events of the supervisors whose workers run in parallel.
+class DeviceWorkers::SideBySide final : public ForwardedEvents {
+ public:
+  explicit SideBySide(DeviceWorkers& owner) : ForwardedEvents(owner.listener_), owner_(owner) {}
+
+  void plan(std::span<const RowInfo> rows) override {
+    owner_.take_plan(rows);
+    ForwardedEvents::plan(rows);
+  }
+  void end(RowIndex row, const RowEnd& end) override {
+    if (end.status == Status::Missing) return owner_.shared_.give_back(row, end);
+    ForwardedEvents::end(row, end);
+  }
+
+ private:
+  DeviceWorkers& owner_;
+};
+
+DeviceWorkers::DeviceWorkers(std::vector<Worker*> workers, RunListener& listener, DeviceWorkersStart start)
+    : workers_(std::move(workers)), listener_(listener), shared_(workers_.size()) {
+  if (workers_.size() == 1) {
+    side_by_side_.push_back(
+        std::make_unique<DeviceSupervisor>(*workers_.front(), listener_, std::move(start.supervision)));
+    return;
+  }
+  left_ = start.supervision.left;
+  suspected_ = start.suspected;
+  has_untried_ = !start.supervision.untried.empty();
+  shared_listener_ = std::make_unique<SideBySide>(*this);
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    SupervisionStart one = start.supervision;
+    one.left = {};
+    one.untried = {};
+    one.open.jobs = start.jobs_side_by_side;
+    one.more_rows = [this] { return shared_.take(); };
+    side_by_side_.push_back(
+        std::make_unique<DeviceSupervisor>(*workers_[i], *shared_listener_, std::move(one)));
+  }
+  last_ = std::make_unique<DeviceSupervisor>(*workers_.front(), listener_, std::move(start.supervision));
+}
+
+DeviceWorkers::~DeviceWorkers() = default;
+
+std::vector<DeviceWorkers::Supervised> DeviceWorkers::supervised() const {
+  std::vector<Supervised> all;
+  for (std::size_t i = 0; i < side_by_side_.size(); ++i) all.push_back({i, side_by_side_[i].get()});
+  if (last_) all.push_back({0, last_.get()});
+  return all;
+}
+
+bool DeviceWorkers::is_over() const {
+  return std::ranges::all_of(supervised(), [](const Supervised& one) { return one.supervisor->is_over(); });
+}
+
+void DeviceWorkers::take_plan(std::span<const RowInfo> plan) {
+  shared_.add(plan, left_, suspected_);
+  for (RowIndex row = 0; row < plan.size(); ++row) {
+    if (plan[row].mode != "accu" && left_.wants(row)) timed_.push_back(row);
+  }
+}
+
+void DeviceWorkers::go_on() {
+  if (!last_ || is_last_phase_ || !first().has_plan()) return;
+  begin_others();
+  const auto is_at_work = [](const auto& supervisor) { return !supervisor->is_over(); };
+  if (std::ranges::any_of(side_by_side_, is_at_work)) return;
+  is_last_phase_ = true;
+  if (refusal()) return;  // nothing was run, so nothing is recorded
+  end_what_nobody_ran();
+  begin_last();
+}
+
+/// Begins as many workers as there are rows for: each takes some as it opens, which takes a while.
+void DeviceWorkers::begin_others() {
+  while (begun_ < side_by_side_.size() && shared_.has_rows() && !first().is_stopping()) {
+    DeviceSupervisor& next = *side_by_side_[begun_++];
+    next.join(first(), {});
+    next.begin();
+  }
+}
+
+/// Why rows are left that no worker ran; empty: the device can run further rows.
+std::string DeviceWorkers::why_not_run() const {
+  if (first().is_stopping()) return std::string(stopped_because);
+  const auto has_begun = std::span(side_by_side_).first(begun_);
+  const bool are_all_given_up =
+      std::ranges::none_of(has_begun, [](const auto& supervisor) { return supervisor->given_up().empty(); });
+  return are_all_given_up ? first().given_up() : "";
+}
+
+void DeviceWorkers::end_what_nobody_ran() {
+  for (const auto& [row, end] : shared_.take_rest())
+    listener_.end(row,
+                  end.value_or(RowEnd{.status = Status::Missing, .reason = "not run: " + why_not_run()}));
+}
+
+void DeviceWorkers::begin_last() {
+  last_->join(first(), timed_);
+  if (const std::string why = why_not_run(); !why.empty()) return last_->end_without_running(why);
+  if (!timed_.empty() || has_untried_) last_->begin();
+}
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+#pragma once
+
+#include "harness/engine/supervision/device_supervisor.h"
+#include "harness/engine/supervision/shared_rows.h"
+
+#include <cstddef>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+/// The settings and the work of a device's workers.
+struct DeviceWorkersStart {
+  SupervisionStart supervision;  ///< as for a single worker that runs all rows
+  int jobs_side_by_side = 0;     ///< OpenRequest::jobs of each worker while several run at the same time
+  std::set<RowIndex> suspected;  ///< rows that a single worker is to run one after the other
+};
+
+/// The workers of one device. A single worker runs all rows. Several workers run rows of mode accu in
+/// parallel, each with its own supervisor; when all of these rows have ended, one worker runs everything that
+/// must run alone: the second tries that an earlier run left, and the timed rows. The listener sees one run
+/// with one plan; events of rows that run in parallel are interleaved.
+///
+/// The rows of a worker that is given up go to the others. When all workers are given up, so is the device.
+class DeviceWorkers {
+ public:
+  /// All workers and `listener` must outlive this object. `workers` must not be empty.
+  DeviceWorkers(std::vector<Worker*> workers, RunListener& listener, DeviceWorkersStart start);
+  ~DeviceWorkers();
+  DeviceWorkers(const DeviceWorkers&) = delete;
+  DeviceWorkers& operator=(const DeviceWorkers&) = delete;
+
+  /// Starts the first worker as DeviceSupervisor does. The others begin when it has sent the plan.
+  void begin() { first().begin(); }
+  void begin_with_running_worker() { first().begin_with_running_worker(); }
+  /// Starts further supervisors whose turn has come; call it whenever all supervisors have received their
+  /// news.
+  void go_on();
+
+  /// A supervisor and the index of its worker. Two supervisors may have the same worker, one after the other.
+  struct Supervised {
+    std::size_t worker = 0;
+    DeviceSupervisor* supervisor = nullptr;
+  };
+  std::vector<Supervised> supervised() const;
+
+  bool is_over() const;
+  const std::optional<RefusedEvent>& refusal() const { return first().refusal(); }
+
+ private:
+  class SideBySide;
+
+  DeviceSupervisor& first() const { return *side_by_side_.front(); }
+  void take_plan(std::span<const RowInfo> plan);
+  void begin_others();
+  void end_what_nobody_ran();
+  void begin_last();
+  std::string why_not_run() const;
+
+  std::vector<Worker*> workers_;
+  RunListener& listener_;
+  RowsLeft left_;
+  std::set<RowIndex> suspected_;
+  SharedRows shared_;
+  std::vector<RowIndex> timed_;  ///< the timed rows that are wanted
+  bool has_untried_ = false;
+  std::unique_ptr<SideBySide> shared_listener_;
+  std::vector<std::unique_ptr<DeviceSupervisor>> side_by_side_;  ///< one for each of workers_
+  std::unique_ptr<DeviceSupervisor> last_;  ///< runs what must run alone; null if one worker runs everything
+  std::size_t begun_ = 1;                   ///< how many of side_by_side_ have begun
+  bool is_last_phase_ = false;
+};
+
+}  // namespace assay

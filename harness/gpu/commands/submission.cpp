@@ -1,0 +1,174 @@
+#include "harness/gpu/commands/submission.h"
+
+#include "harness/gpu/device/fault.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+#include <unistd.h>
+
+namespace assay::gpu {
+
+void leave_at_once_on_exit() {
+#ifdef __GLIBC__
+  // Handlers run in reverse order of registration, so this one runs before all earlier ones.
+  static const int registered = ::on_exit(
+      [](int status, void*) {
+        std::cout.flush();
+        std::clog.flush();
+        std::fflush(nullptr);
+        ::_exit(status);
+      },
+      nullptr);
+  static_cast<void>(registered);
+#endif
+}
+
+namespace {
+
+/// The wait after a timeout is ten times as long as the timeout, within these limits.
+constexpr double least_longer_s = 5;
+constexpr double most_longer_s = 30;
+
+/// The wait after a timeout, in seconds.
+double longer_s(double timeout_s) {
+  return std::clamp(10 * timeout_s, least_longer_s, most_longer_s);
+}
+
+/// After the timeout and this wait even a driver that ignores timeouts counts as hanging.
+double longest_s(double timeout_s) {
+  constexpr double slack_s = 10;
+  return timeout_s + longer_s(timeout_s) + slack_s;
+}
+
+std::uint64_t nanoseconds(double seconds) {
+  constexpr double most = 1e9;  // 30 years: longer counts as forever
+  if (!(seconds < most)) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return seconds <= 0 ? 0 : static_cast<std::uint64_t>(seconds * 1e9);
+}
+
+}  // namespace
+
+Submission::Submission(Device::State& device, std::string doing, std::string_view label, Use use)
+    : device_(device), doing_(std::move(doing)), commands_(device.commands) {
+  device_.require_alive(doing_);
+  begin(use);
+  if (!label.empty() && device_.instance.begin_label != nullptr) {
+    const std::string text(label);
+    VkDebugUtilsLabelEXT info{VK_STRUCTURE_TYPE_DEBUG_UTILS_LABEL_EXT};
+    info.pLabelName = text.c_str();
+    device_.instance.begin_label(commands_, &info);
+    labelled_ = true;
+  }
+}
+
+Submission::~Submission() {
+  if (owned_ && !device_.table.abandoned) {
+    device_.table.vk.vkFreeCommandBuffers(device_.table.device, device_.command_pool.get(), 1, &commands_);
+  }
+}
+
+void Submission::begin(Use use) {
+  const VolkDeviceTable& vk = device_.table.vk;
+  if (use == Use::Repeated) {
+    VkCommandBufferAllocateInfo info{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    info.commandPool = device_.command_pool.get();
+    info.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    info.commandBufferCount = 1;
+    check_alive(vk.vkAllocateCommandBuffers(device_.table.device, &info, &commands_),
+                "allocating a command buffer");
+    owned_ = true;
+  } else {
+    // An exception may have left it partly recorded.
+    check_alive(vk.vkResetCommandBuffer(commands_, 0), "resetting the command buffer");
+  }
+  VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  begin.flags = use == Use::Once ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0;
+  check_alive(vk.vkBeginCommandBuffer(commands_, &begin), "beginning the command buffer");
+}
+
+void Submission::end() {
+  if (labelled_) {
+    device_.instance.end_label(commands_);
+  }
+  check_alive(device_.table.vk.vkEndCommandBuffer(commands_), "ending the command buffer");
+  ended_ = true;
+}
+
+double Submission::submit_and_wait(double timeout_s) {
+  const VolkDeviceTable& vk = device_.table.vk;
+  device_.require_alive(doing_);
+  if (!ended_) {
+    end();
+  }
+  const PhaseScope phase(device_, Phase::Dispatch, longest_s(timeout_s));
+  const VkFence fence = device_.fence.get();
+  check_alive(vk.vkResetFences(device_.table.device, 1, &fence), "resetting the fence");
+  VkSubmitInfo info{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+  info.commandBufferCount = 1;
+  info.pCommandBuffers = &commands_;
+  const auto start = std::chrono::steady_clock::now();
+  check_alive(vk.vkQueueSubmit(device_.queue, 1, &info, fence), "submitting");
+  wait(timeout_s);
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+VkResult Submission::wait_for_fence(double seconds) {
+  const VkFence fence = device_.fence.get();
+  return device_.table.vk.vkWaitForFences(device_.table.device, 1, &fence, VK_TRUE, nanoseconds(seconds));
+}
+
+void Submission::wait(double timeout_s) {
+  const VkResult result = wait_for_fence(timeout_s);
+  if (result == VK_TIMEOUT) {
+    wait_longer(timeout_s);
+  }
+  check_alive(result, "waiting for the GPU");
+}
+
+/// The submission may be slow instead of hung: then the device stays usable and only this submission has
+/// failed.
+void Submission::wait_longer(double timeout_s) {
+  const double longer = longer_s(timeout_s);
+  const auto start = std::chrono::steady_clock::now();
+  const VkResult result = wait_for_fence(longer);
+  const double late_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (result == VK_TIMEOUT) {
+    abandon(timeout_s, longer);
+  }
+  check_alive(result, "waiting for the GPU beyond the timeout");
+  throw Timeout(fmt::format("{} on '{}': the GPU did not finish within {:g} s, only after {:.3g} s", doing_,
+                            device_.info().name, timeout_s, timeout_s + late_s));
+}
+
+void Submission::abandon(double timeout_s, double longer_s) {
+  device_.table.lost = true;
+  device_.table.abandoned = true;
+  device_.instance.abandoned = true;
+  leave_at_once_on_exit();
+  throw Timeout(fmt::format(
+      "{} on '{}': the GPU did not finish within {:g} s, nor in the {:g} s after that; the kernel may "
+      "loop forever, or the timeout is too short",
+      doing_, device_.info().name, timeout_s, longer_s));
+}
+
+void Submission::check_alive(VkResult result, std::string_view step) {
+  if (result >= 0) {
+    return;
+  }
+  std::string fault;
+  if (result == VK_ERROR_DEVICE_LOST) {
+    device_.table.lost = true;
+    fault = fault_text(device_);
+  }
+  check(result, fmt::format("{} on '{}': {}{}", doing_, device_.info().name, step, fault));
+}
+
+}  // namespace assay::gpu

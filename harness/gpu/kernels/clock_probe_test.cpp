@@ -1,0 +1,94 @@
+#include "harness/gpu/kernels/clock_probe.h"
+
+#include "harness/base/statistics.h"
+#include "harness/gpu/commands/barrier.h"
+#include "harness/gpu/commands/submission.h"
+#include "harness/gpu/commands/timer.h"
+#include "tests/support/gpu.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay::gpu {
+namespace {
+
+using namespace test;
+
+class ClockProbeTest : public GpuTest {
+ protected:
+  static constexpr double us = 1e3;
+
+  /// The output of the clock probe's kernel, run as a program.
+  std::vector<float> output_of(std::uint32_t rounds) {
+    const Program program = probe_program(device().info(), rounds);
+    const std::vector<Physical> tensors{
+        Physical({Storage::Buffer, Layout::WP}, DType::F32, {probe_words(device().info())})};
+    Executable built(device(), library, program, tensors, 0);
+    Workspace memory = workspace(program, tensors, 0);
+    built.run(memory, "clock probe", timeout_s);
+    const std::vector<std::byte> bytes = memory.read(Resource::tensor(0));
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+
+  ShaderLibrary library;
+};
+
+TEST_F(ClockProbeTest, DoesSixteenStepsARoundInEveryInvocation) {
+  for (const std::uint32_t rounds : {0U, 1U, 5U, 40U}) {
+    const std::vector<float> values = output_of(rounds);
+    ASSERT_EQ(values.size(), static_cast<std::size_t>(probe_words(device().info())));
+    const double shrunk = std::pow(0.9990234375, 16.0 * rounds);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double expected = 1 + (static_cast<double>(i % 1024) - 1) * shrunk;
+      ASSERT_NEAR(values[i], expected, 1e-4 * std::max(1.0, std::abs(expected))) << rounds << " " << i;
+    }
+  }
+}
+
+// Its length is not tested, since a busy machine may take any time; tests/benchmarks prints it.
+TEST_F(ClockProbeTest, HasATimeAndRoundsThatWereChosenForIt) {
+  ClockProbe probe(device(), library);
+  EXPECT_GT(probe.time_ns(timeout_s), 0);
+  EXPECT_GE(probe.state().rounds, 1U);
+}
+
+TEST_F(ClockProbeTest, ABurdenIsADispatchOfAsMuchWorkAsItsTimeAsksFor) {
+  const ClockProbe probe(device(), library);
+  const auto rounds_of = [&](double ns) {
+    Program program = probe_program(device().info(), 1);
+    probe.burden(program, ns);
+    EXPECT_EQ(program.dispatches.size(), 2U);
+    EXPECT_EQ(program.dispatches.back().label, "burden");
+    return program.dispatches.back().push.words().front();
+  };
+  EXPECT_EQ(rounds_of(0), 1U) << "an empty dispatch at least";
+  EXPECT_GT(rounds_of(100 * us), 1U);
+  EXPECT_NEAR(rounds_of(1000 * us), 10.0 * rounds_of(100 * us), 10.0);
+}
+
+TEST_F(ClockProbeTest, CanEndATimedSubmission) {
+  if (!Stamps::available(device().state())) {
+    GTEST_SKIP() << "the queue has no timestamps";
+  }
+  ClockProbe probe(device(), library);
+  const DeviceTable& table = device().state().table;
+  Stamps stamps(device().state(), 3);
+  Submission submission(device().state(), "testing the clock probe");
+  stamps.reset(submission.commands());
+  stamps.stamp(submission.commands());
+  for (int i = 0; i < 2; ++i) {
+    probe.state().record(submission.commands());
+    barrier(table, submission.commands(), Scope::Compute, Scope::Compute);
+    stamps.stamp(submission.commands());
+  }
+  submission.submit_and_wait(timeout_s);
+  const std::vector<double> steps = stamps.steps_ns();
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_GT(steps[0], 0);
+  EXPECT_GT(steps[1], 0);
+}
+
+}  // namespace
+}  // namespace assay::gpu

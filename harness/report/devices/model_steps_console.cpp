@@ -1,0 +1,188 @@
+#include "harness/base/text.h"
+#include "harness/base/units.h"
+#include "harness/report/console/text_table.h"
+#include "harness/report/devices/overview.h"
+#include "harness/report/devices/pivot.h"
+#include "harness/report/record/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace assay {
+namespace {
+
+using Cells = std::vector<std::string>;
+using Table = std::vector<Cells>;
+
+/// Steps that readers look for first: devices without them are named.
+constexpr std::int64_t decode_tokens = 1, prompt_tokens = 512;
+
+/// A step, and the device that has it.
+struct DeviceStep {
+  std::string device;
+  const ModelStep* step = nullptr;
+};
+
+std::string title_of(std::int64_t tokens) {
+  return tokens == decode_tokens ? "decode, 1 token per step" : fmt::format("{} tokens per step", tokens);
+}
+
+std::string setting_of(const ModelStep& step) {
+  std::string text = step.op + ", " + step.dtype + ", " + step.cache;
+  if (!step.settings.empty()) text += ", " + step.settings;
+  if (step.shaders) text += ", shaders " + *step.shaders;
+  return printable(text);
+}
+
+std::string why_untimed(const StepLayer& layer) {
+  if (layer.row == nullptr) return "no timed row";
+  if (!has_figures(layer.row)) return std::string(name_of(layer.row->status));
+  return "its row has no calls";
+}
+
+std::string lacking_text(const ModelStep& step) {
+  std::string text;
+  for (const StepLayer& layer : step.layers) {
+    if (layer.step_us) continue;
+    text += (text.empty() ? "" : ", ") + printable(layer.name) + " (" + why_untimed(layer) + ")";
+  }
+  return text;
+}
+
+/// A sum with missing layers is a bound.
+Cells step_cells(const DeviceStep& of) {
+  const ModelStep& step = *of.step;
+  const double us = step.sum_us();
+  const bool whole = step.is_complete();
+  const std::string bound = whole ? "" : ">= ", rate_bound = whole ? "" : "<= ";
+  const double rate = us > 0 ? static_cast<double>(step.tokens) * us_per_s / us : 0;
+  return {us > 0 ? bound + fixed(us / us_per_ms, 3) : "none",
+          us > 0 ? rate_bound + fixed(rate, rate < 100 ? 1 : 0) : "",
+          fmt::format(
+              "{} of {}",
+              std::ranges::count_if(step.layers, [](const StepLayer& l) { return l.step_us.has_value(); }),
+              step.layers.size()),
+          of.device, setting_of(step)};
+}
+
+std::string layers_text(const DeviceStep& of, std::size_t width) {
+  Table table{{"us", "calls", "ms per step", "% ceiling", "impl", "layer"}};
+  for (const StepLayer& layer : of.step->layers) {
+    if (layer.row == nullptr) continue;
+    const Record& row = *layer.row;
+    const bool passed = has_figures(&row);
+    const double ceiling = passed ? percent_of_peak(*row.perf) : 0;
+    const std::string chosen = passed ? row.perf->impl_auto : "";
+    table.push_back({passed ? fixed(row.perf->time_us_p50, 2) : std::string(name_of(row.status)),
+                     row.info.calls > 0 ? std::to_string(row.info.calls) : "",
+                     layer.step_us ? fixed(*layer.step_us / us_per_ms, 3) : "",
+                     ceiling > 0 ? fixed(ceiling, 1) : "",
+                     printable(row.info.impl) + (chosen.empty() ? "" : ": " + printable(chosen)),
+                     printable(layer.name + (layer.params.empty() ? "" : "  " + layer.params))});
+  }
+  return "\n  layers on " + of.device + ", " + setting_of(*of.step) + '\n' +
+         text_table(table, {true, true, true, true, false, false}, width);
+}
+
+std::vector<DeviceStep> steps_with(std::span<const ModelSteps> reports,
+                                   const std::vector<std::string>& devices, const std::string& model,
+                                   std::int64_t tokens) {
+  std::vector<DeviceStep> found;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    for (const ModelStep& step : reports[i].steps) {
+      if (step.model == model && step.tokens == tokens) found.push_back({devices[i], &step});
+    }
+  }
+  std::ranges::stable_sort(
+      found, {}, [](const DeviceStep& of) { return std::pair(!of.step->is_complete(), of.step->sum_us()); });
+  return found;
+}
+
+/// Why a device has no step with this number of tokens.
+std::string why_no_step(const ModelSteps& steps, const std::string& model) {
+  const auto unplaced =
+      std::ranges::count_if(steps.unplaced, [&](const Record* row) { return row->info.model == model; });
+  if (unplaced > 0) {
+    return fmt::format("; {} of the model {} no layer or no tokens",
+                       counted_rows(static_cast<std::size_t>(unplaced)), unplaced == 1 ? "has" : "have");
+  }
+  const bool has_model =
+      std::ranges::any_of(steps.report->records, [&](const Record& row) { return row.info.model == model; });
+  return has_model ? "" : "; the report has no row of the model";
+}
+
+std::string missing_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
+                         const std::string& model, const std::set<std::int64_t>& tokens, std::size_t width) {
+  std::string text;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    std::string lacking;
+    for (const std::int64_t count : tokens) {
+      const bool has_it = std::ranges::any_of(reports[i].steps, [&](const ModelStep& step) {
+        return step.model == model && step.tokens == count;
+      });
+      if (!has_it) lacking += (lacking.empty() ? "" : ", ") + std::to_string(count);
+    }
+    if (lacking.empty()) continue;
+    text += wrapped_words("- " + devices[i] + ": no step with " + lacking +
+                              (lacking == "1" ? " token" : " tokens") + why_no_step(reports[i], model),
+                          width);
+  }
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    for (const ModelStep& step : reports[i].steps) {
+      if (step.model != model || step.is_complete()) continue;
+      text += wrapped_words("- " + devices[i] + ", " + title_of(step.tokens) + ", " + setting_of(step) +
+                                ": missing from the sum: " + lacking_text(step),
+                            width);
+    }
+  }
+  return text.empty() ? "" : "\nmissing\n" + text;
+}
+
+std::string model_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
+                       const std::string& model, const StepsView& view) {
+  std::set<std::int64_t> tokens{decode_tokens, prompt_tokens};
+  for (const ModelSteps& steps : reports) {
+    for (const ModelStep& step : steps.steps) {
+      if (step.model == model) tokens.insert(step.tokens);
+    }
+  }
+  std::string text = printable(model) + ": a step is the sum over its layers of median time x calls\n";
+  for (const std::int64_t count : tokens) {
+    const std::vector<DeviceStep> steps = steps_with(reports, devices, model, count);
+    if (steps.empty()) continue;
+    Table table{{"ms per step", "tokens/s", "layers", "device", "op and setting"}};
+    for (const DeviceStep& step : steps) table.push_back(step_cells(step));
+    text += '\n' + title_of(count) + '\n' + text_table(table, {true, true, true, false, false}, view.width);
+    for (const DeviceStep& step : steps) {
+      if (view.layers) text += layers_text(step, view.width);
+    }
+  }
+  return text + missing_text(reports, devices, model, tokens, view.width);
+}
+
+}  // namespace
+
+std::string steps_text(std::span<const ModelSteps> reports, const StepsView& view) {
+  std::set<std::string> models;
+  std::vector<RunInfo> runs;
+  for (const ModelSteps& steps : reports) {
+    for (const ModelStep& step : steps.steps) models.insert(step.model);
+    runs.push_back(steps.report->run);
+  }
+  const std::vector<std::string> devices = unique_device_names(runs);
+  std::string text;
+  for (const std::string& model : models)
+    text += (text.empty() ? "" : "\n") + model_text(reports, devices, model, view);
+  return text + '\n' +
+         wrapped_words(
+             "No sum includes the parts of a model without a timed row that names a `layer`, such as "
+             "attention, norms, embedding and output head. Each sum uses one op for all layers; of several "
+             "rows of a layer, impl auto counts, else the fastest.",
+             view.width);
+}
+
+}  // namespace assay

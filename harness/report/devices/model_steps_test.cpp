@@ -1,0 +1,195 @@
+#include "harness/report/devices/model_steps.h"
+
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// A timed row of one of the model's layers, over 4 tokens: 2 us, 3 calls a step.
+Record layer_row(const std::string& layer, const std::string& impl = "auto", double median_us = 2) {
+  Record record = test::timed(layer, impl, median_us);
+  record.info.op = "linear";
+  record.info.model = "llama";
+  record.info.layer = layer;
+  record.info.calls = 3;
+  record.info.tokens = 4;
+  record.info.params = "K=8 M=4 N=16 batch= bias=false";
+  return record;
+}
+
+Record with_params(Record record, const std::string& params) {
+  record.info.params = params;
+  return record;
+}
+
+Record with_tokens(Record record, std::int64_t tokens) {
+  record.info.tokens = tokens;
+  return record;
+}
+
+Record with_status(Record record, Status status) {
+  record.status = status;
+  record.reason = "because";
+  return record;
+}
+
+std::vector<std::string> names_of(const ModelStep& step) {
+  std::vector<std::string> names;
+  for (const StepLayer& layer : step.layers) names.push_back(layer.name);
+  return names;
+}
+
+TEST(ModelSteps, AddMediansTimesCalls) {
+  Record up = layer_row("up", "auto", 10);
+  up.info.calls = 5;
+  const RunReport report = test::report_of({layer_row("down", "auto", 2), up});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 1U);
+  const ModelStep& step = steps.steps[0];
+  EXPECT_EQ(step.model, "llama");
+  EXPECT_EQ(step.tokens, 4);
+  EXPECT_EQ(step.op, "linear");
+  EXPECT_EQ(step.cache, "hot");
+  EXPECT_THAT(names_of(step), ElementsAre("down", "up"));
+  EXPECT_EQ(step.layers[0].step_us, 6);
+  EXPECT_EQ(step.layers[1].step_us, 50);
+  EXPECT_EQ(step.sum_us(), 56);
+  EXPECT_TRUE(step.is_complete());
+}
+
+TEST(ModelSteps, LookAtTimedRowsOfModelsAlone) {
+  Record judged = layer_row("down");
+  judged.info.mode = "accu";
+  Record of_no_model = layer_row("down");
+  of_no_model.info.model.clear();
+  const RunReport report = test::report_of({judged, of_no_model});
+  EXPECT_THAT(model_steps(report).steps, IsEmpty());
+  EXPECT_THAT(model_steps(report).unplaced, IsEmpty());
+}
+
+TEST(ModelSteps, KeepApartWhatNoStepMixes) {
+  Record other_model = layer_row("down");
+  other_model.info.model = "gwen";
+  Record other_op = layer_row("down");
+  other_op.info.op = "conv";
+  Record half = layer_row("down");
+  half.info.dtype = "f16";
+  Record cold = layer_row("down");
+  cold.info.cache = "cold";
+  Record edited = layer_row("down");
+  edited.info.shaders = "edited";
+  const RunReport report = test::report_of(
+      {layer_row("down"), other_model, other_op, half, cold, edited, with_tokens(layer_row("down"), 1)});
+  const ModelSteps steps = model_steps(report);
+  EXPECT_EQ(steps.steps.size(), report.records.size());
+  EXPECT_EQ(steps.steps[0].model, "gwen");
+  EXPECT_EQ(steps.steps[1].tokens, 1) << "decode before prompts";
+  for (const ModelStep& step : steps.steps) EXPECT_EQ(step.sum_us(), 6);
+}
+
+TEST(ModelSteps, TellSettingsFromParametersOfALayer) {
+  const RunReport report =
+      test::report_of({with_params(layer_row("up"), "K=8 N=16 batch= group=32 x=1 y"),
+                       with_params(layer_row("up"), "K=8 N=16 batch= group=64 x=1 y"),
+                       with_params(layer_row("down"), "K=16 N=8 batch= group=32 x=1 y"),
+                       with_params(layer_row("down"), "K=16 N=8 batch= group=64 x=1 y")});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 2U);
+  EXPECT_EQ(steps.steps[0].settings, "group=32");
+  EXPECT_EQ(steps.steps[1].settings, "group=64");
+  EXPECT_EQ(steps.steps[1].params, "group=64 x=1 y") << "a blank may be in a value";
+  EXPECT_EQ(steps.steps[1].layers[0].params, "K=8 N=16");
+  EXPECT_EQ(steps.steps[1].layers[1].params, "K=16 N=8");
+  EXPECT_TRUE(steps.steps[1].layers[0].others.empty());
+}
+
+TEST(ModelSteps, TakeNoSettingFromTheNumberOfTokens) {
+  const RunReport report = test::report_of(
+      {with_params(layer_row("up"), "K=8 M=4"), with_tokens(with_params(layer_row("up"), "K=8 M=1"), 1)});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 2U);
+  EXPECT_EQ(steps.steps[0].settings, "");
+  EXPECT_EQ(steps.steps[0].params, "K=8 M=1");
+}
+
+TEST(ModelSteps, LackWhatDidNotPass) {
+  const RunReport report = test::report_of({layer_row("up"), with_status(layer_row("down"), Status::Suspect),
+                                            with_status(layer_row("gate"), Status::Fail)});
+  const ModelStep step = model_steps(report).steps.at(0);
+  EXPECT_EQ(step.sum_us(), 6) << "a time that is there is not summed when its row did not pass";
+  EXPECT_FALSE(step.is_complete());
+  EXPECT_EQ(step.layers[1].row, &report.records[1]);
+  EXPECT_FALSE(step.layers[1].step_us);
+}
+
+TEST(ModelSteps, LackLayersThatOnlyOtherStepsHave) {
+  Record judged = layer_row("head");
+  judged.info.mode = "accu";
+  Record other_model = layer_row("elsewhere");
+  other_model.info.model = "zebra";
+  const RunReport report =
+      test::report_of({with_tokens(layer_row("down"), 1), layer_row("up"), judged, other_model});
+  const ModelStep step = model_steps(report).steps.at(1);
+  EXPECT_EQ(step.tokens, 4);
+  EXPECT_THAT(names_of(step), ElementsAre("down", "up", "head"));
+  EXPECT_EQ(step.layers[0].row, nullptr);
+  EXPECT_EQ(step.layers[0].elsewhere, &report.records[0]);
+  EXPECT_EQ(step.layers[2].elsewhere, &report.records[2])
+      << "a judged row shows that the model has the layer";
+  EXPECT_FALSE(step.is_complete());
+  EXPECT_EQ(step.sum_us(), 6);
+}
+
+TEST(ModelSteps, TakeImplAutoThoughAnotherIsFaster) {
+  const RunReport report = test::report_of({layer_row("up", "gemv", 1), layer_row("up", "auto", 2)});
+  const StepLayer layer = model_steps(report).steps.at(0).layers.at(0);
+  EXPECT_EQ(layer.row, &report.records[1]);
+  EXPECT_THAT(layer.others, ElementsAre(&report.records[0]));
+  EXPECT_EQ(layer.step_us, 6);
+}
+
+TEST(ModelSteps, TakeTheFastestThatPassedWhereAutoHasNoTime) {
+  const RunReport report = test::report_of({layer_row("up", "slow", 9), layer_row("up", "fast", 4),
+                                            with_status(layer_row("up", "wrong", 1), Status::Fail),
+                                            with_status(layer_row("up", "auto", 2), Status::Timeout)});
+  const StepLayer layer = model_steps(report).steps.at(0).layers.at(0);
+  EXPECT_EQ(layer.row, &report.records[1]);
+  EXPECT_EQ(layer.others.size(), 3U);
+  EXPECT_EQ(layer.step_us, 12);
+}
+
+TEST(ModelSteps, ShowTheRowOfImplAutoWhereNonePassed) {
+  const RunReport report = test::report_of({with_status(layer_row("up", "gemv"), Status::Fail),
+                                            with_status(layer_row("up", "auto"), Status::Fail)});
+  const StepLayer layer = model_steps(report).steps.at(0).layers.at(0);
+  EXPECT_EQ(layer.row, &report.records[1]);
+  EXPECT_FALSE(layer.step_us);
+}
+
+TEST(ModelSteps, DoNotGuessHowOftenALayerIsCalled) {
+  Record without_calls = layer_row("down");
+  without_calls.info.calls = 0;
+  const RunReport report = test::report_of({layer_row("up"), without_calls});
+  const ModelStep step = model_steps(report).steps.at(0);
+  EXPECT_EQ(step.sum_us(), 6);
+  EXPECT_FALSE(step.is_complete());
+}
+
+TEST(ModelSteps, LeaveOutRowsWithoutLayerOrTokens) {
+  Record without_layer = layer_row("");
+  const RunReport report =
+      test::report_of({layer_row("up"), with_tokens(layer_row("down"), 0), without_layer});
+  const ModelSteps steps = model_steps(report);
+  EXPECT_THAT(steps.unplaced, ElementsAre(&report.records[1], &report.records[2]));
+  ASSERT_EQ(steps.steps.size(), 1U);
+  EXPECT_THAT(names_of(steps.steps[0]), ElementsAre("up", "down")) << "its layer is one of the model's";
+  EXPECT_FALSE(steps.steps[0].is_complete());
+}
+
+}  // namespace
+}  // namespace assay

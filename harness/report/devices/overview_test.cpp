@@ -1,0 +1,128 @@
+#include "harness/report/devices/overview.h"
+
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr std::size_t width = 80;
+
+RunReport report_on(const std::string& device, std::vector<Record> records) {
+  RunReport report = test::report_of(std::move(records));
+  report.run.device.name = device;
+  report.run.device.uuid = "uuid of " + device;
+  return report;
+}
+
+Record layer(const std::string& name, std::int64_t tokens, double time_us, std::int64_t calls = 10) {
+  Record record = test::timed(name + std::to_string(tokens), "auto", time_us);
+  record.info.op = "linear";
+  record.info.model = "llama";
+  record.info.layer = name;
+  record.info.tokens = tokens;
+  record.info.calls = calls;
+  record.info.dtype = "i8";
+  return record;
+}
+
+void expect_fits(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), width) << line;
+}
+
+TEST(Overview, ShowsOfOneReportHowItEndedAndItsShareOfCeilings) {
+  Record half = test::passed("half");
+  half.accuracy->err_over_bound = 0.5;
+  Record fast = test::timed("fast", "fused", 2.5);
+  fast.info.op = "view";
+  fast.perf->pct_peak_bw = 90;
+  const std::vector<RunReport> reports = {
+      report_on("Acme", {half, test::failed("wrong"), test::timed("slow", "fused", 10), fast})};
+  const std::string text = overview_text(reports, width);
+  EXPECT_THAT(text, StartsWith("Acme, Acme 12.3\nrun 20260102T030405Z-1a2b3c, assay"));
+  EXPECT_THAT(text, HasSubstr("\n4 rows: 3 PASS, 1 FAIL\n  FAIL  shuffle/wrong"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "largest error/bound of the rows that passed: 0.5\n  shuffle/half/1x16x4x8/4W4C.4W4C/fused\n"));
+  EXPECT_THAT(text, HasSubstr("\n      1       12.5   12.5        10.00  shuffle\n"
+                              "      1       90.0   90.0         2.50  view\n"));
+  expect_fits(text);
+}
+
+TEST(Overview, OfOneReportFitsAScreenHoweverManyOpsAndFailures) {
+  std::vector<Record> records;
+  for (int i = 0; i < 30; ++i) {
+    records.push_back(test::timed("t", "fused", i + 1.0));
+    records.back().info.op = "op" + std::to_string(i);
+    records.push_back(test::failed("wrong" + std::to_string(i)));
+  }
+  const std::string text = overview_text(std::vector{report_on("Acme", records)}, width);
+  EXPECT_LE(std::ranges::count(text, '\n'), 30);
+  EXPECT_THAT(text, HasSubstr("\n  and 27 more: assay show REPORT --worst\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n  and 18 more ops, closer to their ceilings: assay show REPORT --group op\n"));
+}
+
+TEST(Overview, ComparesDevicesWithTheFirst) {
+  const std::vector<RunReport> reports = {
+      report_on("A", {test::timed("a", "fused", 10), test::timed("b", "fused", 10), test::failed("wrong")}),
+      report_on("B", {test::timed("a", "fused", 5), layer("up", 1, 100)})};
+  const std::string text = overview_text(reports, width);
+  EXPECT_THAT(text, HasSubstr("\n  rows  failed  timed  % ceiling  time  of rows  device\n"
+                              "     3       1      2       12.5    1x        2  A\n"
+                              "     2       0      2       12.5  0.5x        1  B\n"));
+  EXPECT_THAT(text, HasSubstr("\n     A     B  op\n  12.5  12.5  shuffle\n"));
+  EXPECT_THAT(text, HasSubstr("\n        1.000       1  B       llama, linear\n"));
+  expect_fits(text);
+}
+
+TEST(Steps, AreTheSumOverTheLayersByDeviceTheFastestFirst) {
+  const std::vector<RunReport> reports = {report_on("A", {layer("up", 1, 100), layer("down", 1, 50),
+                                                          layer("up", 512, 900), layer("down", 512, 600)}),
+                                          report_on("B", {layer("up", 1, 80), layer("down", 1, 40)})};
+  std::vector<ModelSteps> steps;
+  for (const RunReport& report : reports) steps.push_back(model_steps(report));
+  const std::string text = steps_text(steps, {.width = width});
+  EXPECT_THAT(text, StartsWith("llama: a step is the sum over its layers of median time x calls\n\n"
+                               "decode, 1 token per step\n"
+                               "  ms per step  tokens/s  layers  device  op and setting\n"
+                               "        1.200       833  2 of 2  B       linear, i8, hot\n"
+                               "        1.500       667  2 of 2  A       linear, i8, hot\n"
+                               "\n512 tokens per step\n"));
+  EXPECT_THAT(text, HasSubstr("\n       15.000     34133  2 of 2  A       linear, i8, hot\n"));
+  EXPECT_THAT(text, HasSubstr("\nmissing\n- B: no step with 512 tokens\n"));
+  EXPECT_THAT(text, Not(HasSubstr("  layers on B")));
+  EXPECT_THAT(
+      steps_text(steps, {.width = width, .layers = true}),
+      HasSubstr("\n  layers on B, linear, i8, hot\n     us  calls  ms per step  % ceiling  impl  layer\n"
+                "  80.00     10        0.800       12.5  auto  up\n"));
+  expect_fits(text);
+}
+
+TEST(Steps, NameWhatIsMissingFromASum) {
+  Record wrong = layer("down", 1, 50);
+  wrong.status = Status::Fail;
+  const std::vector<RunReport> reports = {report_on("A", {layer("up", 1, 100), wrong, layer("gate", 16, 10)}),
+                                          report_on("B", {test::timed("a", "fused", 5)})};
+  std::vector<ModelSteps> steps;
+  for (const RunReport& report : reports) steps.push_back(model_steps(report));
+  const std::string text = steps_text(steps, {.width = 200});
+  EXPECT_THAT(text, HasSubstr("     >= 1.000   <= 1000  1 of 3  A       linear, i8, hot\n"));
+  EXPECT_THAT(text, HasSubstr("- A, decode, 1 token per step, linear, i8, hot: missing from the sum: down "
+                              "(FAIL), gate (no timed row)\n"));
+  EXPECT_THAT(text, HasSubstr("- A: no step with 512 tokens\n"));
+  EXPECT_THAT(text, HasSubstr("- B: no step with 1, 16, 512 tokens; the report has no row of the model\n"));
+}
+
+}  // namespace
+}  // namespace assay

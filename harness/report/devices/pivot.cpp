@@ -1,0 +1,123 @@
+#include "harness/report/devices/pivot.h"
+
+#include "harness/report/record/device_name.h"
+#include "harness/report/record/row_key.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace assay {
+
+namespace {
+
+using Key = std::vector<std::string>;
+
+// Rows with equal keys measure the same thing.
+Key row_key(const RowInfo& info) {
+  return {info.id,           info.impl, info.shape, info.params,
+          asked_forms(info), info.tune, info.fill,  key_of(info).cache};
+}
+
+// The impls of one case have equal keys.
+Key case_key(const RowInfo& info) {
+  return {info.op, info.name, info.shape, info.params, asked_forms(info), info.fill, key_of(info).cache};
+}
+
+std::vector<PivotRow> rows_of(std::span<const RunReport> reports) {
+  std::vector<PivotRow> rows;
+  std::map<Key, std::size_t> index;
+  for (std::size_t device = 0; device < reports.size(); ++device) {
+    for (const Record& record : reports[device].records) {
+      if (record.info.mode != "perf") continue;
+      const auto [at, is_new] = index.try_emplace(row_key(record.info), rows.size());
+      if (is_new) rows.push_back({.records = std::vector<const Record*>(reports.size())});
+      rows[at->second].records[device] = &record;
+    }
+  }
+  return rows;
+}
+
+void find_rivals(std::vector<PivotRow>& rows) {
+  std::map<Key, std::size_t> first;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].first_impl = first.try_emplace(case_key(rows[i].any().info), i).first->second;
+    if (rows[i].first_impl == i) continue;
+    rows[i].has_rivals = true;
+    rows[rows[i].first_impl].has_rivals = true;
+  }
+}
+
+}  // namespace
+
+const Record& PivotRow::any() const {
+  return **std::ranges::find_if(records, [](const Record* record) { return record != nullptr; });
+}
+
+bool has_figures(const Record* record) {
+  return record != nullptr && record->status == Status::Pass && record->perf.has_value();
+}
+
+double Pivot::ratio(const PivotRow& row, std::size_t device) const {
+  const Record* first = rows[row.first_impl].records[device];
+  const Record* record = row.records[device];
+  if (!row.has_rivals || !has_figures(first) || !has_figures(record)) return 0;
+  if (!(first->perf->time_us_p50 > 0)) return 0;
+  return record->perf->time_us_p50 / first->perf->time_us_p50;
+}
+
+double Pivot::over_first(const PivotRow& row, std::size_t device) const {
+  const Record *first = row.records.front(), *record = row.records[device];
+  if (!has_figures(first) || !has_figures(record) || !(first->perf->time_us_p50 > 0)) return 0;
+  return record->perf->time_us_p50 / first->perf->time_us_p50;
+}
+
+std::vector<PivotMean> Pivot::means(std::size_t device) const {
+  std::vector<PivotMean> means(1);
+  const auto add = [](PivotMean& mean, double ratio) {
+    mean.ratio += std::log(ratio);
+    ++mean.rows;
+  };
+  for (const PivotRow& row : rows) {
+    const double ratio = over_first(row, device);
+    if (!(ratio > 0)) continue;
+    const std::string& op = row.any().info.op;
+    auto mean = std::find_if(means.begin() + 1, means.end(), [&](const PivotMean& m) { return m.op == op; });
+    if (mean == means.end()) mean = means.insert(means.end(), {.op = op});
+    add(*mean, ratio);
+    add(means.front(), ratio);
+  }
+  for (PivotMean& mean : means) {
+    if (mean.rows > 0) mean.ratio = std::exp(mean.ratio / static_cast<double>(mean.rows));
+  }
+  return means;
+}
+
+std::vector<std::string> unique_device_names(std::span<const RunInfo> runs) {
+  std::map<std::string, std::size_t> counts;
+  for (const RunInfo& run : runs) ++counts[short_device_name(run.device.name)];
+  std::set<std::string> taken;
+  std::vector<std::string> names;
+  for (const RunInfo& run : runs) {
+    const std::string name = short_device_name(run.device.name);
+    std::string unique = name;
+    for (int number = 1; counts[name] > 1 || taken.contains(unique); ++number) {
+      unique = name + " #" + std::to_string(number);
+      if (!taken.contains(unique) && !counts.contains(unique)) break;
+    }
+    taken.insert(unique);
+    names.push_back(unique);
+  }
+  return names;
+}
+
+Pivot make_pivot(std::span<const RunReport> reports) {
+  std::vector<RunInfo> runs;
+  for (const RunReport& report : reports) runs.push_back(report.run);
+  Pivot pivot{.reports = reports, .devices = unique_device_names(runs), .rows = rows_of(reports)};
+  find_rivals(pivot.rows);
+  return pivot;
+}
+
+}  // namespace assay

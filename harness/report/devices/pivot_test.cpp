@@ -1,0 +1,286 @@
+#include "harness/report/devices/pivot.h"
+
+#include "tests/support/golden_text.h"
+#include "tests/support/records.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <sstream>
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+RunReport pivot_report_on(const std::string& device, std::vector<Record> records) {
+  RunReport report = test::report_of(std::move(records));
+  report.run.device.name = device;
+  return report;
+}
+
+std::vector<std::string> ids_of(const Pivot& pivot) {
+  std::vector<std::string> ids;
+  for (const PivotRow& row : pivot.rows) ids.push_back(row.any().info.id);
+  return ids;
+}
+
+std::string id(const std::string& name, const std::string& impl = "fused") {
+  return test::sample_case(name, "perf", impl).id;
+}
+
+TEST(Pivot, GivesEachDeviceANameOfItsOwn) {
+  const std::vector<RunReport> reports = {pivot_report_on("X (a)", {}), pivot_report_on("X #1", {}),
+                                          pivot_report_on("Y", {}), pivot_report_on("X (b)", {})};
+  EXPECT_THAT(make_pivot(reports).devices, ElementsAre("X #2", "X #1", "Y", "X #3"));
+}
+
+TEST(Pivot, KeepsThePlansOrderAndAddsWhatIsNew) {
+  const std::vector<RunReport> reports = {
+      pivot_report_on("A", {test::timed("z", "fused", 1), test::passed("z"), test::timed("m", "fused", 1)}),
+      pivot_report_on("B", {test::timed("a", "fused", 1), test::timed("m", "fused", 1)})};
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_THAT(ids_of(pivot), ElementsAre(id("z"), id("m"), id("a")));
+  EXPECT_EQ(pivot.rows[0].records[1], nullptr);
+  EXPECT_EQ(pivot.rows[1].records[1], &reports[1].records[1]);
+  EXPECT_EQ(pivot.rows[2].records[0], nullptr);
+}
+
+TEST(Pivot, DoesNotCompareWhatWasChangedBetweenTheRuns) {
+  Record changed = test::timed("a", "fused", 1);
+  changed.info.fill = "x=zero";
+  const std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 1)}),
+                                          pivot_report_on("B", {changed})};
+  EXPECT_EQ(make_pivot(reports).rows.size(), 2U);
+}
+
+TEST(Pivot, RowsOfOneAliasMeetWhateverItStoodFor) {
+  Record rows = test::timed("a", "fused", 1), words = test::timed("a", "fused", 2);
+  rows.info.forms = "x=buffer/CONV2D(4C) y=buffer/CONV2D(4C)";
+  words.info.forms = "x=buffer/CONV2D(4C1W) y=buffer/CONV2D(4C1W)";
+  const std::vector<RunReport> reports = {pivot_report_on("A", {rows}), pivot_report_on("B", {words})};
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_EQ(pivot.rows.size(), 1U);
+  EXPECT_THAT(pivot_csv(pivot), HasSubstr(",x=buffer/CONV2D y=buffer/CONV2D,"));
+}
+
+TEST(Pivot, GivesTheRatioToTheFirstImplOfTheSameCase) {
+  Record tuned = test::timed("a", "fused", 3);
+  tuned.info.id += "/64";
+  tuned.info.tune = "local_size=64";
+  const std::vector<RunReport> reports = {
+      pivot_report_on("A", {test::timed("alone", "fused", 7), test::timed("a", "fused", 2), tuned,
+                            test::timed("a", "unfused", 5)})};
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_EQ(pivot.ratio(pivot.rows[0], 0), 0) << "nothing to compare with";
+  EXPECT_EQ(pivot.ratio(pivot.rows[1], 0), 1);
+  EXPECT_EQ(pivot.ratio(pivot.rows[2], 0), 1.5);
+  EXPECT_EQ(pivot.ratio(pivot.rows[3], 0), 2.5);
+}
+
+TEST(Pivot, KeepsColdRowsApart) {
+  Record cold = test::timed("a", "fused", 3);
+  cold.info.cache = "cold";
+  Record old = test::timed("a", "fused", 2);
+  old.info.cache.clear();  // of a journal that knows no cache
+  const std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 2), cold}),
+                                          pivot_report_on("B", {old})};
+  const Pivot pivot = make_pivot(reports);
+  ASSERT_EQ(pivot.rows.size(), 2U);
+  EXPECT_EQ(pivot.rows[0].records[1], &reports[1].records[0]);
+  EXPECT_EQ(pivot.ratio(pivot.rows[1], 0), 0) << "the hot row is no other impl";
+  EXPECT_THAT(pivot_markdown(pivot), HasSubstr("| fused, cold |"));
+}
+
+TEST(Pivot, GivesNoRatioToOrOfACaseWithoutATime) {
+  Record wrong = test::timed("a", "fused", 2);
+  wrong.status = Status::Fail;
+  const std::vector<RunReport> reports = {
+      pivot_report_on("A", {wrong, test::timed("a", "unfused", 5), test::timed("a", "other", 5)}),
+      pivot_report_on("B", {test::timed("a", "fused", 2), test::timed("a", "unfused", 5)})};
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_EQ(pivot.ratio(pivot.rows[1], 0), 0);
+  EXPECT_EQ(pivot.ratio(pivot.rows[1], 1), 2.5);
+  EXPECT_EQ(pivot.ratio(pivot.rows[2], 1), 0);
+}
+
+// Two devices: a case with two impls, one of which fails on B, and a case that only B has.
+std::vector<RunReport> two_devices() {
+  Record fused = test::timed("a", "fused", 2.5);
+  fused.info.tune = "local_size=64";
+  Record unfused = test::timed("a", "unfused", 10);
+  unfused.perf->pct_peak_ops = 61;
+  unfused.perf->limited_by = "operations";
+  Record wrong = test::timed("a", "unfused", 1);
+  wrong.status = Status::Fail;
+  Record unsupported = test::without_answer("late", Status::Unsupported, "no int8");
+  return {pivot_report_on("A (x)", {test::passed("p"), test::failed("q"), fused, unfused}),
+          pivot_report_on("B|C",
+                          {test::passed("p"), unsupported, fused, wrong, test::timed("b", "fused", 0.25)})};
+}
+
+TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
+  const std::vector<RunReport> reports = two_devices();
+  const std::string info = ",shuffle,fused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
+  const std::string unfused = ",shuffle,unfused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
+  EXPECT_EQ(pivot_csv(make_pivot(reports)),
+            "case,op,impl,shape,forms,params,tune,fill,cache,"
+            "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_peak_bw,A:ratio_to_first,"
+            "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:ratio_to_first\r\n" +
+                id("a") + info +
+                "local_size=64,x=normal,hot,PASS,2.5000,0.75,3.2,12.50,1.0000,PASS,2.5000,0.75,3.2,12.50,1."
+                "0000\r\n" +
+                id("a", "unfused") + unfused +
+                ",x=normal,hot,PASS,10.0000,0.75,0.8,12.50,4.0000,FAIL,,,,,\r\n" + id("b") + info +
+                ",x=normal,hot,,,,,,,PASS,0.2500,0.75,32,12.50,\r\n");
+}
+
+TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
+  const std::vector<RunReport> reports = two_devices();
+  EXPECT_EQ('\n' + pivot_markdown(make_pivot(reports)), R"(
+| device | name  | driver    | assay              | started              | run      | ceilings                                                                             |
+| ------ | ----- | --------- | ------------------ | -------------------- | -------- | ------------------------------------------------------------------------------------ |
+| A      | A (x) | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete | copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s |
+| B\|C   | B\|C  | Acme 12.3 | 0.1.0+b1a8850ccc06 | 2026-01-02T03:04:05Z | complete | copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000, int8 dot 90000 GOP/s |
+
+| geometric mean of the time relative to A | B\|C | rows |
+| ---------------------------------------- | ---: | ---: |
+| all ops                                  |    1 |    1 |
+| `shuffle`                                |    1 |    1 |
+
+| case                                   | impl                  | A, us | +- % | GB/s | % ceiling | ratio | B\|C, us | +- % | GB/s | % ceiling | ratio |
+| -------------------------------------- | --------------------- | ----: | ---: | ---: | --------: | ----: | -------: | ---: | ---: | --------: | ----: |
+| `shuffle/a/1x16x4x8/4W4C.4W4C/fused`   | fused (local_size=64) |  2.50 |  0.8 | 3.20 |      12.5 |  1.00 |     2.50 |  0.8 | 3.20 |      12.5 |  1.00 |
+| `shuffle/a/1x16x4x8/4W4C.4W4C/unfused` | unfused               | 10.00 |  0.8 | 0.80 |      61.0 |  4.00 |     FAIL |      |      |           |       |
+| `shuffle/b/1x16x4x8/4W4C.4W4C/fused`   | fused                 |       |      |      |           |       |     0.25 |  0.8 | 32.0 |      12.5 |       |
+
+| accuracy    |   A | B\|C |
+| ----------- | --: | ---: |
+| PASS        |   1 |    1 |
+| UNSUPPORTED |   0 |    1 |
+| FAIL        |   1 |    0 |
+| all         |   2 |    2 |
+
+1 exact output equal on 2 devices; 1 on one device only, not compared
+)");
+}
+
+TEST(PivotMarkdown, LeavesOutWhatIsNotThere) {
+  Record record = test::timed("a", "fused", 2);
+  record.perf->pct_peak_bw = 0;
+  const std::vector<RunReport> timed = {pivot_report_on("A", {record})};
+  EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("% ceiling")));
+  EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("ratio")));
+  EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("accuracy")));
+  EXPECT_THAT(pivot_markdown(make_pivot(timed)), Not(HasSubstr("exact output")));
+  const std::vector<RunReport> judged = {pivot_report_on("A", {test::passed("a")})};
+  EXPECT_THAT(pivot_markdown(make_pivot(judged)), Not(HasSubstr("+- %")));
+}
+
+TEST(PivotMeans, AreOfTheRowsThatBothDevicesHave) {
+  Record view = test::timed("v", "fused", 30);
+  view.info.op = "view";
+  Record slow_view = view;
+  slow_view.perf->time_us_p50 = 60;
+  const std::vector<RunReport> reports = {
+      pivot_report_on("A", {test::timed("a", "fused", 10), test::timed("b", "fused", 10), view,
+                            test::timed("alone", "fused", 3)}),
+      pivot_report_on("B", {test::timed("a", "fused", 5), test::timed("b", "fused", 20), slow_view}),
+      pivot_report_on("C", {test::timed("elsewhere", "fused", 5)})};
+  const Pivot pivot = make_pivot(reports);
+  const std::vector<PivotMean> means = pivot.means(1);
+  ASSERT_EQ(means.size(), 3U);
+  EXPECT_EQ(means[0].op, "");
+  EXPECT_EQ(means[0].rows, 3U);
+  EXPECT_NEAR(means[0].ratio, std::cbrt(2.0), 1e-12);
+  EXPECT_EQ(means[1].op, "shuffle");
+  EXPECT_NEAR(means[1].ratio, 1, 1e-12);
+  EXPECT_EQ(means[2].op, "view");
+  EXPECT_NEAR(means[2].ratio, 2, 1e-12);
+  EXPECT_EQ(pivot.means(2).front().rows, 0U);
+}
+
+TEST(PivotText, ShowsCeilingsMeansAndCommonRows) {
+  const std::vector<RunReport> reports = two_devices();
+  EXPECT_EQ('\n' + pivot_text(make_pivot(reports), {.width = 80}), R"(
+devices
+  A
+      Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
+      ceilings: copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000,
+      int8 dot 90000 GOP/s
+  B|C
+      Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
+      ceilings: copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000,
+      int8 dot 90000 GOP/s
+
+geometric means of the time relative to A, over the rows that both have
+  B|C
+    1x  1 row  all ops
+    1x  1 row  shuffle
+
+  A, us  B|C, us      row
+   2.50     2.50  1x  shuffle/a/1x16x4x8/4W4C.4W4C/fused (local_size=64)
+  10.00     FAIL      shuffle/a/1x16x4x8/4W4C.4W4C/unfused
+rows that only one device has: 1 B|C; --all lists them
+
+1 exact output equal on 2 devices; 1 on one device only, not compared
+)");
+  EXPECT_THAT(pivot_text(make_pivot(reports), {.width = 80, .all = true}),
+              HasSubstr("    0.25      shuffle/b/"));
+}
+
+TEST(PivotText, CountsTheDevicesThatDoNotFit) {
+  std::vector<RunReport> reports;
+  for (const char* name : {"A", "B", "C", "D", "E", "F"})
+    reports.push_back(pivot_report_on(name, {test::timed("a", "fused", 2)}));
+  const std::string text = pivot_text(make_pivot(reports), {.width = 80});
+  EXPECT_THAT(text, HasSubstr("\n  A, us  B, us      C, us      D, us      row\n"));
+  EXPECT_THAT(text, HasSubstr("\nand 2 more devices: --csv FILE or --markdown FILE shows them\n"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+}
+
+TEST(PivotText, ShowsOneDeviceWithItsCeilingsAndRatios) {
+  const std::vector<RunReport> reports = {
+      pivot_report_on("A", {test::timed("a", "fused", 2.5), test::timed("a", "unfused", 10)})};
+  const std::string text = pivot_text(make_pivot(reports), {.width = 100});
+  EXPECT_THAT(text, HasSubstr("  10.00   0.8       12.5  4.00x  shuffle/a/1x16x4x8/4W4C.4W4C/unfused\n"));
+  EXPECT_THAT(text, Not(HasSubstr("geometric")));
+}
+
+TEST(PivotText, SaysWhereNoRowIsCommon) {
+  const std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 2.5)}),
+                                          pivot_report_on("B", {test::timed("b", "fused", 2.5)})};
+  const std::string text = pivot_text(make_pivot(reports), {.width = 80});
+  EXPECT_THAT(text, HasSubstr("\n  B: no row in common\n"));
+  EXPECT_THAT(text, HasSubstr("\nno timed row is on more than one device\n"));
+}
+
+TEST(PivotMarkdown, SaysThatARunDidNotEnd) {
+  std::vector<RunReport> reports = {pivot_report_on("A", {})};
+  reports[0].complete = false;
+  EXPECT_THAT(pivot_markdown(make_pivot(reports)), HasSubstr("| did not finish |"));
+}
+
+TEST(Pivot, KeepsItsTablesWholeWhateverTheTextIs) {
+  std::vector<Record> records = test::all_kinds();
+  for (Record& record : records) {
+    record.info.id = record.info.impl = record.info.tune = record.info.shape = test::nasty + "|`";
+  }
+  const std::vector<RunReport> reports = {pivot_report_on(test::nasty, records),
+                                          pivot_report_on("B", records)};
+  const Pivot pivot = make_pivot(reports);
+  for (const std::string& line : test::lines_of(pivot_markdown(pivot))) {
+    if (line.empty() || !line.starts_with('|')) continue;
+    EXPECT_TRUE(line.ends_with(" |")) << line;
+    EXPECT_EQ(line.find_first_of("\x1b\r\x7f"), line.npos);
+  }
+  EXPECT_EQ(valid_utf8(pivot_csv(pivot)), pivot_csv(pivot));
+  EXPECT_THAT(pivot_csv(pivot), StartsWith("case,op,"));
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,259 @@
+#include "harness/report/html/page_data.h"
+
+#include "harness/base/error.h"
+#include "harness/report/compare/compare.h"
+#include "harness/report/html/environment.h"
+#include "harness/report/html/row_facts.h"
+#include "harness/report/html/row_history.h"
+#include "harness/report/journal/codec.h"
+#include "harness/report/record/device_key.h"
+#include "harness/report/record/device_name.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <zlib.h>
+
+namespace assay {
+
+namespace {
+
+// A higher level would take twice as long and save a tenth of the size.
+constexpr int level = 4;
+
+std::string deflated(std::string_view text) {
+  uLongf size = compressBound(text.size());
+  std::string bytes(size, '\0');
+  const int code = compress2(reinterpret_cast<Bytef*>(bytes.data()), &size,
+                             reinterpret_cast<const Bytef*>(text.data()), text.size(), level);
+  if (code != Z_OK) {
+    throw Error("compressing the data of a page: zlib returned error " + std::to_string(code),
+                ExitCode::Infrastructure);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t bits = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      bits = bits << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? digits[bits >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+std::string packed(std::string_view text) {
+  return base64(deflated(text));
+}
+
+namespace {
+
+using RecordsByKey = std::map<RowKey, const Record*>;
+
+RecordsByKey records_of(const RunReport* report) {
+  RecordsByKey records;
+  if (!report) return records;
+  for (const Record& record : report->records) records.emplace(key_of(record.info), &record);
+  return records;
+}
+
+const Record* found(const RecordsByKey& records, const RowKey& key) {
+  const auto at = records.find(key);
+  return at == records.end() ? nullptr : at->second;
+}
+
+/// The rows of a track: the newest run's in its order, then rows that only the base has.
+std::vector<PageRow> rows_of(const RunReport& newest, const RunComparison* comparison) {
+  std::map<RowKey, const RowVerdict*> verdicts;
+  std::vector<PageRow> rows;
+  if (comparison) {
+    for (const RowVerdict& verdict : comparison->rows) verdicts.emplace(key_of(verdict.info), &verdict);
+  }
+  for (const Record& record : newest.records) {
+    const auto verdict = verdicts.find(key_of(record.info));
+    rows.push_back({&record, verdict == verdicts.end() ? nullptr : verdict->second});
+    if (verdict != verdicts.end()) verdicts.erase(verdict);
+  }
+  if (!comparison) return rows;
+  for (const RowVerdict& verdict : comparison->rows) {
+    if (verdicts.contains(key_of(verdict.info))) rows.push_back({nullptr, &verdict});
+  }
+  return rows;
+}
+
+/// The wall time of all rows, as a journal does not record when its run ended.
+double seconds_of(const RunReport& report) {
+  double ms = 0;
+  for (const Record& record : report.records) ms += record.total_ms;
+  return ms / 1e3;
+}
+
+Json json_of_run(const HistoryRun& run) {
+  return {{"id", json_text(run.run_id)},
+          {"date", json_text(run.date)},
+          {"device", json_text(run.device)},
+          {"driver", json_text(run.driver)},
+          {"commit", json_text(run.commit)}};
+}
+
+/// Everything that the journal says about the run, like run.json, with text that may be shown.
+Json shown(Json json) {
+  if (json.is_string()) return json_text(json.get<std::string>());
+  if (!json.is_structured()) return json;
+  Json result = json.is_array() ? Json::array() : Json::object();
+  for (auto& item : json.items()) {
+    if (json.is_array()) {
+      result.push_back(shown(item.value()));
+    } else {
+      result[json_text(item.key()).get<std::string>()] = shown(item.value());
+    }
+  }
+  return result;
+}
+
+Json changes_between(const RunInfo& base, const RunInfo& next) {
+  Json changes = Json::array();
+  for (const EnvironmentChange& change : environment_changes(base, next))
+    changes.push_back({change.what, json_text(change.base), json_text(change.next)});
+  return changes;
+}
+
+Json json_of_base(const RunReport& base, const RunInfo& next, bool is_other_device) {
+  return {{"id", json_text(base.run.run_id)},
+          {"date", json_text(base.run.started_utc)},
+          {"complete", base.complete},
+          {"other_device", is_other_device},
+          {"changes", changes_between(base.run, next)}};
+}
+
+/// The class of each status, so that the script need not know it.
+Json status_classes() {
+  Json classes = Json::object();
+  constexpr std::array names{"fine", "failing", "infrastructure"};
+  for (int i = 0; i <= static_cast<int>(Status::Interrupted); ++i) {
+    const auto status = static_cast<Status>(i);
+    classes[std::string(name_of(status))] = names.at(static_cast<std::size_t>(class_of(status)));
+  }
+  return classes;
+}
+
+}  // namespace
+
+class PageData::Impl {
+ public:
+  explicit Impl(const NightSummaries& nights) : nights_(nights) {}
+
+  void add(const Track& track, const RunReport& newest, const RunReport* base) {
+    begin_device(newest.run);
+    std::optional<RunComparison> comparison;
+    if (base) comparison = compare_runs({*base}, {newest});
+    add_track(track, newest, base, comparison ? &*comparison : nullptr);
+    const std::vector<PageRow> rows = rows_of(newest, comparison ? &*comparison : nullptr);
+    const RecordsByKey before = records_of(base);
+    std::vector<RowKey> keys;
+    for (const PageRow& row : rows) {
+      keys.push_back(key_of(row.info()));
+      add_row(newest.run, row, found(before, keys.back()));
+    }
+    history_.add(nights_, track, keys);
+    ++tracks_;
+  }
+
+  std::vector<PagePart> parts() {
+    end_device();
+    Json runs = Json::array();
+    for (const NightSummary& night : nights_.all) runs.push_back(json_of_run(night.run));
+    Json rows = figures_.json();
+    rows["device"] = std::move(device_column_);
+    rows["track"] = std::move(track_column_);
+    rows["case"] = std::move(case_column_);
+    const Json core = {{"runs", std::move(runs)},        {"statuses", status_classes()},
+                       {"fact_columns", fact_columns()}, {"devices", std::move(devices_)},
+                       {"cases", cases_.json()},         {"rows", std::move(rows)}};
+    parts_.insert(parts_.begin(), {"core", packed(json_dump(core))});
+    return std::move(parts_);
+  }
+
+ private:
+  void begin_device(const RunInfo& run) {
+    const std::string key = device_key(run);
+    if (key == device_key_) return;
+    end_device();
+    device_key_ = key;
+    tracks_ = 0;
+    devices_.push_back({{"name", json_text(run.device.name)},
+                        {"short_name", unique_name(short_device_name(run.device.name))},
+                        {"tracks", Json::array()}});
+  }
+
+  std::string unique_name(const std::string& name) {
+    const int number = ++names_[name];
+    return number == 1 ? name : name + " #" + std::to_string(number);
+  }
+
+  void add_track(const Track& track, const RunReport& newest, const RunReport* base,
+                 const RunComparison* comparison) {
+    Json json = {{"run", shown(json_of(newest.run))},
+                 {"complete", newest.complete},
+                 {"seconds", json_number(seconds_of(newest))},
+                 {"nights", track.nights}};
+    if (base) json["base"] = json_of_base(*base, newest.run, comparison->cross_device);
+    devices_.back()["tracks"].push_back(std::move(json));
+  }
+
+  void add_row(const RunInfo& run, const PageRow& row, const Record* before) {
+    device_column_.push_back(devices_.size() - 1);
+    track_column_.push_back(tracks_);
+    case_column_.push_back(cases_.number_of(row.info()));
+    figures_.add(row);
+    facts_.push_back(facts_of(run, row));
+    Json samples = {samples_of(row.record), samples_of(before)};
+    samples_.push_back(samples[0].is_null() && samples[1].is_null() ? Json() : std::move(samples));
+  }
+
+  void end_device() {
+    if (devices_.empty()) return;
+    const std::string number = std::to_string(devices_.size() - 1);
+    parts_.push_back({"facts-" + number, packed(json_dump(std::exchange(facts_, Json::array())))});
+    parts_.push_back({"samples-" + number, packed(json_dump(std::exchange(samples_, Json::array())))});
+    parts_.push_back({"history-" + number, packed(json_dump(history_.take()))});
+  }
+
+  const NightSummaries& nights_;
+  std::vector<PagePart> parts_;
+  Json devices_ = Json::array();
+  CaseTable cases_;
+  RowFigures figures_;
+  Json device_column_ = Json::array(), track_column_ = Json::array(), case_column_ = Json::array();
+  std::map<std::string, int> names_;
+  // State of the current device:
+  std::string device_key_;
+  std::size_t tracks_ = 0;
+  Json facts_ = Json::array(), samples_ = Json::array();
+  RowHistory history_;
+};
+
+PageData::PageData(const NightSummaries& nights) : impl_(std::make_unique<Impl>(nights)) {}
+PageData::~PageData() = default;
+
+void PageData::add(const Track& track, const RunReport& newest, const RunReport* base) {
+  impl_->add(track, newest, base);
+}
+
+std::vector<PagePart> PageData::parts() && {
+  return impl_->parts();
+}
+
+}  // namespace assay

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "harness/report/html/nights.h"
+#include "harness/report/record/record.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+/// Text as it is embedded in a page: deflated (RFC 1950) and in base64, so that the result never contains
+/// markup, quotes or line ends.
+std::string packed(std::string_view text);
+
+/// Base64 as in RFC 4648, with padding.
+std::string base64(std::string_view bytes);
+
+/// A part of a page's data: JSON that the page's script reads on demand.
+struct PagePart {
+  std::string name;  ///< "core", "facts-0", ...: characters that are not markup
+  std::string packed;
+};
+
+/// Collects the data of a page, one night after the other, so that only two journals are in memory at a time.
+///
+/// The parts are "core" (runs, devices, cases and the figures for the charts, column by column: all that the
+/// first view needs) and for each device d "facts-d" (every column of the CSV files, failures as `assay show`
+/// shows them), "samples-d" (raw samples by block, also the base's) and "history-d" (every row in every
+/// night). harness/report/html/assets/data.js reads them.
+class PageData {
+ public:
+  /// `nights` must outlive this.
+  explicit PageData(const NightSummaries& nights);
+  ~PageData();
+  PageData(const PageData&) = delete;
+  PageData& operator=(const PageData&) = delete;
+
+  /// Adds a track of runs on one device: its newest report, the report that this one is compared with (null
+  /// if none has a row in common), and all its nights. Tracks of one device must be added one after another.
+  void add(const Track& track, const RunReport& newest, const RunReport* base);
+
+  std::vector<PagePart> parts() &&;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace assay

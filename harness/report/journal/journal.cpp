@@ -1,0 +1,183 @@
+#include "harness/report/journal/journal.h"
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/report/journal/journal_text.h"
+#include "harness/report/journal/report_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <functional>
+#include <string>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace assay {
+namespace {
+
+constexpr std::chrono::milliseconds sync_every{500};
+
+// Size of the file's complete lines: up to the last line feed.
+off_t size_of_whole_lines(int fd, off_t size) {
+  std::array<char, 4096> chunk{};
+  while (size > 0) {
+    const off_t begin = std::max<off_t>(0, size - static_cast<off_t>(chunk.size()));
+    const ssize_t count = ::pread(fd, chunk.data(), static_cast<std::size_t>(size - begin), begin);
+    if (count <= 0) return -1;
+    const std::string_view text(chunk.data(), static_cast<std::size_t>(count));
+    if (const auto at = text.rfind('\n'); at != text.npos) return begin + static_cast<off_t>(at) + 1;
+    size = begin;
+  }
+  return 0;
+}
+
+int open_for_append(const std::filesystem::path& path) {
+  make_directories(path.parent_path());
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (fd < 0 && errno == ELOOP) {
+    throw Error(
+        "cannot open the journal " + path.string() + ": it is a link; remove it or choose another folder",
+        ExitCode::Infrastructure);
+  }
+  if (fd < 0) throw_file_error("open the journal", path, errno);
+  return fd;
+}
+
+using LineAction = std::function<void(std::string_view line)>;
+
+/// The action, whose errors also say what can be done about a line that cannot be read.
+LineAction explained(LineAction action) {
+  return [action = std::move(action)](std::string_view line) {
+    try {
+      action(line);
+    } catch (const Contradiction&) {
+      throw;
+    } catch (const OtherSchema&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(std::string("this line of the journal is damaged: ") + error.what() +
+                  "; `assay report --salvage` reads around such lines");
+    }
+  };
+}
+
+/// The report of a journal. `action` passes each line to the builder. Refuses a journal that holds no report.
+RunReport built(ReportBuilder& builder, const std::filesystem::path& path, const LineAction& action) {
+  std::size_t count = 0;
+  const LineAction counted = [&](std::string_view line) {
+    ++count;
+    action(line);
+  };
+  if (for_each_line(path, explained(counted))) builder.cut_off();
+  if (!builder.has_run()) {
+    throw Error(path.string() +
+                ": the journal does not name its run: it is empty or ended before the run began");
+  }
+  if (builder.has_plan()) return std::move(builder).take_report();
+  throw Error(
+      fmt::format("{}:{}: the journal ends here without a plan, so it does not say which rows there "
+                  "were: the run ended before it, or lines are missing",
+                  path.string(), count));
+}
+
+struct TextOfLines final : EventLines {
+  std::string text;
+  void line(std::string_view line) override { text.append(line) += '\n'; }
+};
+
+}  // namespace
+
+Journal::Journal(std::filesystem::path path, bool append)
+    : path_(std::move(path)), file_(open_for_append(path_)), sync_(file_.get(), sync_every) {
+  lock();
+  cut_to_whole_lines(append);
+}
+
+void Journal::lock() const {
+  // The lock ends with the process, however that ends. On a file system without locks nothing is locked.
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  throw Error("cannot write the journal " + path_.string() +
+                  ": another run is writing it; wait for that run or choose another folder",
+              ExitCode::Infrastructure);
+}
+
+void Journal::cut_to_whole_lines(bool append) {
+  struct stat status {};
+  if (::fstat(file_.get(), &status) != 0) throw_file_error("read the journal", path_, errno);
+  if (!S_ISREG(status.st_mode)) return;
+  const off_t kept = append ? size_of_whole_lines(file_.get(), status.st_size) : 0;
+  if (kept < 0) throw_file_error("read the journal", path_, errno);
+  if (kept == status.st_size) return;
+  if (::ftruncate(file_.get(), kept) != 0) throw_file_error("write the journal", path_, errno);
+}
+
+void Journal::line(std::string_view line) {
+  const std::string text = std::string(line) + '\n';
+  const std::size_t written = write_bytes(file_.get(), text);
+  const int error = errno;
+  sync_.written();
+  if (written == text.size()) {
+    if (sync_.error() != 0) throw_file_error("sync the journal", path_, sync_.error());
+    return;
+  }
+  // A partly written line is removed, so that the journal stays readable.
+  struct stat status {};
+  if (written > 0 && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode)) {
+    [[maybe_unused]] const int result =
+        ::ftruncate(file_.get(), status.st_size - static_cast<off_t>(written));
+  }
+  throw_file_error("write the journal", path_, error);
+}
+
+bool is_being_written(const std::filesystem::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  return file.get() >= 0 && ::flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+RunReport read_journal(const std::filesystem::path& path) {
+  ReportBuilder builder;
+  return built(builder, path, [&](std::string_view line) { builder.line(line); });
+}
+
+RunReport read_journal(const std::filesystem::path& path, RunListener& also) {
+  ReportBuilder builder;
+  return built(builder, path, [&](std::string_view line) { builder.line(line, also); });
+}
+
+SalvagedJournal salvage_journal(const std::filesystem::path& path) {
+  SalvagedJournal salvaged;
+  ReportBuilder builder;
+  std::size_t number = 0;
+  const auto take = [&](std::string_view line) {
+    ++number;
+    try {
+      builder.line(line);
+    } catch (const OtherSchema&) {
+      throw;
+    } catch (const Error& error) {
+      builder.left_out_line();
+      salvaged.left_out.push_back({number, error.what()});
+    }
+  };
+  if (for_each_line(path, take)) builder.cut_off();
+  if (!builder.has_plan())
+    throw Error(path.string() + ": nothing can be salvaged: the plan, which lists the rows, is lost");
+  salvaged.report = std::move(builder).take_report();
+  return salvaged;
+}
+
+std::string rewritten_journal(const std::filesystem::path& path) {
+  TextOfLines lines;
+  Decoder decoder;
+  for_each_line(path, explained([&](std::string_view line) { decoder.line(line, lines); }));
+  return lines.text;
+}
+
+}  // namespace assay

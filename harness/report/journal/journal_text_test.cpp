@@ -1,0 +1,128 @@
+#include "harness/report/journal/journal_text.h"
+
+#include "harness/base/error.h"
+#include "harness/report/journal/checked_journal.h"
+#include "harness/report/journal/find_rows.h"
+#include "harness/report/journal/journal.h"
+#include "tests/support/tell.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+using ::testing::StartsWith;
+
+class CompressedJournal : public ::testing::Test {
+ protected:
+  CompressedJournal() {
+    Journal journal(folder_ / journal_name);
+    test::tell(journal, {test::passed("a"), test::timed("b", "fused", 2)});
+    text_ = test::read_file(journal.path());
+    std::filesystem::remove(journal.path());
+    test::write_file(path_, compressed(text_));
+  }
+
+  test::TemporaryFolder folder_;
+  std::filesystem::path path_ = folder_ / compressed_journal_name;
+  std::string text_;
+};
+
+TEST_F(CompressedJournal, IsReadAsTheOneThatARunWrote) {
+  EXPECT_LT(std::filesystem::file_size(path_), text_.size());
+  EXPECT_EQ(journal_text(path_), text_);
+  EXPECT_EQ(read_journal(path_).records.size(), 2U);
+  EXPECT_TRUE(read_checked_journal(path_).complete);
+}
+
+TEST_F(CompressedJournal, IsFoundInItsFolder) {
+  EXPECT_EQ(find_journals(folder_.path()), std::vector{path_});
+  EXPECT_EQ(find_journals(folder_.path().parent_path() / folder_.path().filename()), std::vector{path_});
+  test::write_file(folder_ / journal_name, text_);
+  EXPECT_EQ(find_journals(folder_.path()), std::vector{folder_ / journal_name}) << "that of the newest run";
+}
+
+TEST_F(CompressedJournal, IsKnownByItsContentNotItsName) {
+  test::write_file(folder_ / "any name", compressed(text_));
+  EXPECT_EQ(journal_text(folder_ / "any name"), text_);
+  test::write_file(path_, text_);
+  EXPECT_EQ(journal_text(path_), text_);
+}
+
+TEST_F(CompressedJournal, NamesTheLineThatIsDamaged) {
+  test::write_file(path_, compressed(text_ + "{}\n"));
+  EXPECT_THAT(
+      test::error_of([&] { read_journal(path_); }),
+      StartsWith(path_.string() + ":" + std::to_string(std::count(text_.begin(), text_.end(), '\n') + 1)));
+}
+
+TEST_F(CompressedJournal, IsAnErrorWhenItIsCutOffOrDamaged) {
+  const std::string bytes = compressed(text_);
+  test::write_file(path_, bytes.substr(0, bytes.size() / 2));
+  EXPECT_EQ(
+      test::error_of([&] { read_journal(path_); }),
+      "reading the journal " + path_.string() + ": decompressing it with zstd: the file ends too early");
+  std::string damaged = bytes;
+  damaged[bytes.size() / 2] ^= 0x55;
+  test::write_file(path_, damaged);
+  EXPECT_THAT(test::error_of([&] { read_journal(path_); }),
+              StartsWith("reading the journal " + path_.string() + ": decompressing it with zstd: "));
+}
+
+TEST(JournalText, GrowsPastWhatIsReadAtOnce) {
+  const test::TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 100000; ++i) text += std::to_string(i * 7919) + '\n';
+  test::write_file(folder / "plain", text);
+  test::write_file(folder / "small", compressed(text));
+  EXPECT_EQ(journal_text(folder / "plain"), text);
+  EXPECT_EQ(journal_text(folder / "small"), text);
+  test::write_file(folder / "frames", compressed(text) + compressed("end\n"));
+  EXPECT_EQ(journal_text(folder / "frames"), text + "end\n") << "frames may be concatenated";
+  test::write_file(folder / "empty", compressed(""));
+  EXPECT_EQ(journal_text(folder / "empty"), "");
+}
+
+TEST(JournalText, GivesItsLines) {
+  const test::TemporaryFolder folder;
+  std::vector<std::string> lines;
+  const auto is_cut_off = [&](const std::string& text) {
+    test::write_file(folder / "file", text);
+    return for_each_line(folder / "file", [&](std::string_view line) { lines.emplace_back(line); });
+  };
+  EXPECT_FALSE(is_cut_off("a\n\nb\n"));
+  EXPECT_EQ(lines, (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_TRUE(is_cut_off("c\nd")) << "d has no line end";
+  EXPECT_EQ(lines.back(), "c");
+  EXPECT_FALSE(is_cut_off(""));
+}
+
+TEST(JournalText, GivesTheLinesOfAFilePieceByPiece) {
+  const test::TemporaryFolder folder;
+  std::vector<std::string> lines = {"", std::string(200000, 'x'), "", "short"};
+  for (std::size_t size = 65530; size < 65545; ++size)
+    lines.emplace_back(size, 'y');  // around what is read at once
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  for (const std::string& bytes : {text, compressed(text)}) {
+    test::write_file(folder / "file", bytes);
+    std::vector<std::string> read;
+    EXPECT_FALSE(for_each_line(folder / "file", [&](std::string_view line) { read.emplace_back(line); }));
+    EXPECT_EQ(read, lines);
+  }
+  test::write_file(folder / "file", text + "cut");
+  std::size_t count = 0;
+  EXPECT_TRUE(for_each_line(folder / "file", [&](std::string_view) { ++count; }));
+  EXPECT_EQ(count, lines.size());
+  const std::string error = test::error_of([&] {
+    for_each_line(folder / "file", [&](std::string_view line) {
+      if (line == "short") throw Error("it is wrong");
+    });
+  });
+  EXPECT_EQ(error, (folder / "file").string() + ":4: it is wrong");
+}
+
+}  // namespace
+}  // namespace assay

@@ -1,0 +1,375 @@
+#include "harness/report/writers/csv.h"
+
+#include "harness/base/text.h"
+#include "harness/report/record/words.h"
+#include "harness/report/writers/columns.h"
+#include "tests/support/records.h"
+#include "tests/support/report_text.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+namespace assay {
+namespace {
+
+using ::testing::HasSubstr;
+using Row = std::map<std::string, std::string>;
+
+// From an opening quote at `i` to the closing one, where `i` is left.
+std::string quoted_cell(const std::string& csv, std::size_t& i) {
+  std::string cell;
+  for (++i; i < csv.size(); ++i) {
+    if (csv[i] != '"') {
+      cell += csv[i];
+    } else if (i + 1 < csv.size() && csv[i + 1] == '"') {
+      cell += csv[++i];
+    } else {
+      return cell;
+    }
+  }
+  ADD_FAILURE() << "a quote is not closed";
+  return cell;
+}
+
+// A strict reader of RFC 4180, written apart from the writer.
+std::vector<std::vector<std::string>> cells_of(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows(1, std::vector<std::string>(1));
+  for (std::size_t i = 0; i < csv.size(); ++i) {
+    std::string& cell = rows.back().back();
+    if (csv[i] == '"') {
+      EXPECT_TRUE(cell.empty()) << "a quote inside an unquoted cell";
+      cell = quoted_cell(csv, i);
+    } else if (csv[i] == ',') {
+      rows.back().emplace_back();
+    } else if (csv[i] == '\r') {
+      EXPECT_EQ(csv.at(++i), '\n');
+      rows.emplace_back(1, std::string());
+    } else {
+      EXPECT_NE(csv[i], '\n') << "a line end without a carriage return";
+      cell += csv[i];
+    }
+  }
+  EXPECT_EQ(rows.back(), std::vector<std::string>(1)) << "the last row has no line end";
+  rows.pop_back();
+  return rows;
+}
+
+std::vector<Row> rows_of(const std::string& csv) {
+  const auto cells = cells_of(csv);
+  std::vector<Row> rows;
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    EXPECT_EQ(cells[i].size(), cells[0].size()) << "row " << i;
+    Row& row = rows.emplace_back();
+    for (std::size_t k = 0; k < cells[0].size(); ++k) row[cells[0][k]] = cells[i][k];
+  }
+  return rows;
+}
+
+// Everything a row says, absent cells left out.
+Row present(Row row) {
+  std::erase_if(row, [](const auto& cell) { return cell.second.empty(); });
+  return row;
+}
+
+Row common_cells() {
+  return {{"schema", "3"},
+          {"run_id", "20260102T030405Z-1a2b3c"},
+          {"device", "Acme GPU 9"},
+          {"driver", "Acme 12.3"},
+          {"commit", "b1a8850ccc06"},
+          {"date", "2026-01-02T03:04:05Z"},
+          {"op", "shuffle"},
+          {"impl", "fused"},
+          {"group", "00112233445566ff"},
+          {"dtype", "i8"},
+          {"shape", "1x16x4x8"},
+          {"forms", "x=buffer/4W4C y=buffer/4C1W"},
+          {"params", "upscale_factor=2"},
+          {"fill", "x=normal"},
+          {"seed", "7"},
+          {"tier", "ci"},
+          {"validation_messages", "0"},
+          {"file", "cases/shuffle.yaml"},
+          {"line", "12"}};
+}
+
+Row merged(Row row, const Row& more) {
+  row.insert(more.begin(), more.end());
+  return row;
+}
+
+TEST(AccuCsv, TellsAllOfAPass) {
+  const auto rows = rows_of(test::accu_csv(test::report_of({test::passed("good")})));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(present(rows[0]), merged(common_cells(), {{"case", "shuffle/good/1x16x4x8/4W4C.4W4C/fused"},
+                                                      {"status", "PASS"},
+                                                      {"output", "y"},
+                                                      {"class", "exact"},
+                                                      {"elements", "512"},
+                                                      {"mismatches", "0"},
+                                                      {"max_abs_err", "0"},
+                                                      {"err_over_bound", "0"},
+                                                      {"input_hash", "11112222333344445555666677778888"},
+                                                      {"output_hash", "9999aaaabbbbccccddddeeeeffff0000"},
+                                                      {"hash_portable", "true"},
+                                                      {"reference_ms", "0.250"},
+                                                      {"gpu_ms", "1.500"},
+                                                      {"memory_bytes", "4096"},
+                                                      {"total_ms", "2.125"},
+                                                      {"repro",
+                                                       "assay run --filter "
+                                                       "shuffle/good/1x16x4x8/4W4C.4W4C/fused"}}));
+}
+
+TEST(AccuCsv, TellsWhereAndHowMuchAnAnswerIsWrong) {
+  Record record = test::failed("bad");
+  record.accuracy->output_class = OutputClass::Bounded;
+  record.accuracy->expected = static_cast<double>(0.1F);
+  record.accuracy->bound = 1.0 / 1024;
+  record.accuracy->err_over_bound = 3072.123456;
+  const Row row = rows_of(test::accu_csv(test::report_of({record}))).at(0);
+  EXPECT_EQ(row.at("status"), "FAIL");
+  EXPECT_EQ(row.at("reason"), "1 of 2 outputs is wrong");
+  EXPECT_EQ(row.at("metric"), "wrong_value");
+  EXPECT_EQ(row.at("class"), "bounded");
+  EXPECT_EQ(row.at("mismatches"), "42");
+  EXPECT_EQ(row.at("max_abs_err"), "3");
+  EXPECT_EQ(row.at("err_over_bound"), "3072.12");
+  EXPECT_EQ(row.at("first_bad_index"), "0 3 7 2");
+  EXPECT_EQ(row.at("expected"), "0.1");
+  EXPECT_EQ(row.at("got"), "13");
+  EXPECT_EQ(row.at("bound"), "0.0009765625");
+  EXPECT_EQ(row.at("flips"), "") << "for banded outputs only";
+}
+
+TEST(AccuCsv, CountsFlipsOfBandedOutputs) {
+  Record record = test::passed("banded");
+  record.accuracy->output_class = OutputClass::Banded;
+  record.accuracy->flips = 3;
+  record.accuracy->expected_flips = 2.5;
+  const Row row = rows_of(test::accu_csv(test::report_of({record}))).at(0);
+  EXPECT_EQ(row.at("flips"), "3");
+  EXPECT_EQ(row.at("expected_flips"), "2.5");
+}
+
+TEST(AccuCsv, LeavesFiguresOutWhereNothingRan) {
+  const Record record = test::without_answer("no", Status::Unsupported, "shaderInt8 is missing");
+  const Row row = present(rows_of(test::accu_csv(test::report_of({record}))).at(0));
+  EXPECT_EQ(row.at("reason"), "shaderInt8 is missing");
+  EXPECT_FALSE(row.contains("elements"));
+  EXPECT_FALSE(row.contains("output_hash"));
+}
+
+TEST(PerfCsv, TellsAllOfATime) {
+  Record record = test::timed("fast", "fused", 2.5);
+  record.perf->operations = 5000;
+  record.info.tune = "local_size=128";
+  const auto rows = rows_of(test::perf_csv(test::report_of({record})));
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(present(rows[0]), merged(common_cells(), {{"case", "shuffle/fast/1x16x4x8/4W4C.4W4C/fused"},
+                                                      {"status", "PASS"},
+                                                      {"tune", "local_size=128"},
+                                                      {"cache", "hot"},
+                                                      {"time_us_min", "1.2500"},
+                                                      {"time_us_p25", "1.8750"},
+                                                      {"time_us_p50", "2.5000"},
+                                                      {"time_us_p75", "3.1250"},
+                                                      {"time_us_mean", "2.8125"},
+                                                      {"time_us_stdev", "0.5000"},
+                                                      {"ci_pct", "0.75"},
+                                                      {"spread_pct", "1.50"},
+                                                      {"blocks", "2"},
+                                                      {"samples", "4"},
+                                                      {"discarded", "0"},
+                                                      {"sets", "1"},
+                                                      {"batch", "10"},
+                                                      {"stop", "interval"},
+                                                      {"throughput_us", "2.1875"},
+                                                      {"time_transition_us", "0.0000"},
+                                                      {"dispatch_count", "1"},
+                                                      {"dispatches", "shuffle=2.5000"},
+                                                      {"bytes", "8000"},
+                                                      {"bytes_read", "4000"},
+                                                      {"ops", "5000"},
+                                                      {"gbps", "3.2"},
+                                                      {"gops", "2"},
+                                                      {"peak_gbps", "25.6"},
+                                                      {"ceiling", "bandwidth"},
+                                                      {"pct_peak_bw", "12.50"},
+                                                      {"limited_by", "latency"},
+                                                      {"clock", "gpu"},
+                                                      {"timer", "good"},
+                                                      {"clock_ratio", "0.995"},
+                                                      {"verified", "true"},
+                                                      {"verified_pct", "100.00"},
+                                                      {"output_hash", "9999aaaabbbbccccddddeeeeffff0000"},
+                                                      {"compile_ms", "12.500"},
+                                                      {"registers", "24"},
+                                                      {"memory_mb", "0.008"},
+                                                      {"spirv", "abcdefabcdefabcdefabcdefabcdefab"},
+                                                      {"program", "00001111222233334444555566667775"},
+                                                      {"total_ms", "40.000"},
+                                                      {"repro",
+                                                       "assay run --mode perf --filter "
+                                                       "shuffle/fast/1x16x4x8/4W4C.4W4C/fused"}}));
+}
+
+TEST(PerfCsv, LeavesOutWhatIsNotKnown) {
+  Record record = test::timed("fast", "fused", 2.5);
+  PerfResult& perf = *record.perf;
+  perf.peak_gbps = perf.pct_peak_bw = perf.clock_ratio = perf.verified_pct = 0;
+  perf.registers.reset();
+  perf.memory_bytes = 0;
+  const Row row = present(rows_of(test::perf_csv(test::report_of({record}))).at(0));
+  for (const char* column :
+       {"pct_peak_bw",  "pct_peak_ops", "peak_gbps",    "peak_gops", "setup_us", "isolated_us",
+        "model",        "layer",        "calls",        "tokens",    "suspect",  "clock_ratio",
+        "verified_pct", "impl_auto",    "regret_pct",   "ratio",     "ratio_to", "shapes",
+        "registers",    "spills",       "shared_bytes", "memory_mb"}) {
+    EXPECT_FALSE(row.contains(column)) << column;
+  }
+}
+
+TEST(PerfCsv, TellsWhatWasChosenAndWhatItCosts) {
+  Record record = test::timed("fast", "fused", 2.5);
+  PerfResult& perf = *record.perf;
+  perf.ceiling = "dot4x8";
+  perf.peak_gops = 98765.4321;
+  perf.pct_peak_ops = 61.234;
+  perf.setup_us = 12.5;
+  perf.isolated_us = 3.75;
+  perf.impl_auto = "tiled";
+  perf.regret_pct = 0;
+  perf.ratio = 2.0 / 15;
+  perf.ratio_to = "plain";
+  record.info.shapes = "x=1x96x16x9 y=1x24x32x18";
+  perf.spill_bytes = 0;
+  perf.shared_bytes = 4096;
+  perf.suspect = "too fast";
+  const Row row = rows_of(test::perf_csv(test::report_of({record}))).at(0);
+  EXPECT_EQ(row.at("ceiling"), "dot4x8");
+  EXPECT_EQ(row.at("peak_gops"), "98765.4");
+  EXPECT_EQ(row.at("pct_peak_ops"), "61.23");
+  EXPECT_EQ(row.at("setup_us"), "12.5000");
+  EXPECT_EQ(row.at("isolated_us"), "3.7500");
+  EXPECT_EQ(row.at("impl_auto"), "tiled");
+  EXPECT_EQ(row.at("regret_pct"), "0.00");
+  EXPECT_EQ(row.at("ratio"), "0.133333");
+  EXPECT_EQ(row.at("ratio_to"), "plain");
+  EXPECT_EQ(row.at("shapes"), "x=1x96x16x9 y=1x24x32x18");
+  EXPECT_EQ(row.at("spills"), "0");
+  EXPECT_EQ(row.at("shared_bytes"), "4096");
+  EXPECT_EQ(row.at("suspect"), "too fast");
+}
+
+TEST(PerfCsv, WithholdsTheTimeOfAWrongKernel) {
+  Record record = test::timed("wrong", "fused", 2.5);
+  record.status = Status::Fail;
+  record.reason = "it is wrong";
+  const Row row = present(rows_of(test::perf_csv(test::report_of({record}))).at(0));
+  EXPECT_EQ(row.at("reason"), "it is wrong");
+  for (const char* column :
+       {"time_us_min", "time_us_p50", "throughput_us", "gbps", "samples", "dispatches"}) {
+    EXPECT_FALSE(row.contains(column)) << column;
+  }
+}
+
+TEST(Csv, TakesEachRecordInOneOfTheTwo) {
+  const RunReport report = test::report_of(test::all_kinds());
+  EXPECT_EQ(rows_of(test::accu_csv(report)).size() + rows_of(test::perf_csv(report)).size(),
+            report.records.size());
+  EXPECT_EQ(rows_of(test::perf_csv(report)).size(), 3U);
+}
+
+/// What reports/README.md recommends to readers of the files.
+std::string without_mark(std::string cell) {
+  const std::size_t at = cell.find_first_not_of('\'');
+  const bool is_marked = at != cell.npos && at > 0 && std::string_view("=+-@\t").find(cell[at]) != cell.npos;
+  return is_marked ? cell.substr(1) : cell;
+}
+
+TEST(Csv, WritesTextThatASpreadsheetWouldComputeSoThatItDoesNot) {
+  EXPECT_EQ(csv_row({"=1+1", "+x", "-x", "@SUM(A1)", "\tx", "'=x"}), "'=1+1,'+x,'-x,'@SUM(A1),'\tx,''=x\r\n");
+  EXPECT_EQ(csv_row({"-3", "-1.5e-07", "-inf", "'x", "a=b"}), "-3,-1.5e-07,-inf,'x,a=b\r\n");
+  for (const std::string text : {"=1+1", "-x", "'=x", "''@x", "'x", "-3", "x"}) {
+    const std::string row = csv_row({text});
+    EXPECT_EQ(without_mark(row.substr(0, row.size() - 2)), text);
+  }
+}
+
+TEST(Csv, IsAHeaderWhenThereAreNoRecords) {
+  EXPECT_EQ(rows_of(test::accu_csv(test::report_of({}))).size(), 0U);
+  EXPECT_EQ(cells_of(test::perf_csv(test::report_of({}))).size(), 1U);
+}
+
+TEST(Csv, KeepsNastyTextInItsCell) {
+  Record record = test::failed("odd");
+  record.reason = test::nasty;
+  record.accuracy->got = std::numeric_limits<double>::quiet_NaN();
+  record.accuracy->expected = -std::numeric_limits<double>::infinity();
+  record.repro = " blank ends ";
+  const std::string csv = test::accu_csv(test::report_of({record, test::passed("next")}));
+  const auto rows = rows_of(csv);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].at("reason"), printable(test::nasty));
+  EXPECT_EQ(rows[0].at("got"), "nan");
+  EXPECT_EQ(rows[0].at("expected"), "-inf");
+  EXPECT_THAT(csv, HasSubstr("\" blank ends \""));
+  EXPECT_EQ(valid_utf8(csv), csv);
+}
+
+TEST(Columns, HaveNamesOfTheirOwn) {
+  for (const auto& columns : {accu_columns(), perf_columns()}) {
+    std::set<std::string> names;
+    for (const Column& column : columns) {
+      EXPECT_TRUE(names.insert(column.name).second) << column.name;
+      EXPECT_FALSE(column.unit.empty()) << column.name;
+      EXPECT_FALSE(column.meaning.empty()) << column.name;
+    }
+  }
+}
+
+std::string readme() {
+  return test::read_file(std::string(ASSAY_SOURCE_DIR) + "/reports/README.md");
+}
+
+// The first table below a heading.
+std::string table_below(const std::string& heading) {
+  const std::string text = readme();
+  const auto at = text.find("\n" + heading + "\n");
+  const auto begin = text.find("\n|", at) + 1;
+  return text.substr(begin, text.find("\n\n", begin) + 1 - begin);
+}
+
+// The words between backquotes in the first cells of a table.
+std::vector<std::string> first_cells(const std::string& table) {
+  std::vector<std::string> cells;
+  for (auto at = table.find("\n| `"); at != table.npos; at = table.find("\n| `", at + 1)) {
+    const auto begin = at + 4;
+    cells.push_back(table.substr(begin, table.find('`', begin) - begin));
+  }
+  return cells;
+}
+
+TEST(ReportsReadme, ShowsTheColumnsAsTheyAre) {
+  EXPECT_EQ(table_below("### accu.csv"), markdown_table(accu_columns()));
+  EXPECT_EQ(table_below("### perf.csv"), markdown_table(perf_columns()));
+  EXPECT_EQ(table_below("### history.csv"), markdown_table(history_columns()));
+  EXPECT_EQ(table_below("### Columns of the case"), markdown_table(pivot_case_columns()));
+  EXPECT_EQ(table_below("### Columns of each device"), markdown_table(pivot_device_columns()));
+}
+
+TEST(ReportsReadme, ShowsEveryStatusAndMetric) {
+  std::vector<std::string> statuses, metrics;
+  for (int i = 0; i <= static_cast<int>(Status::Interrupted); ++i) {
+    statuses.emplace_back(name_of(static_cast<Status>(i)));
+  }
+  for (const MetricWords& words : known_metrics()) metrics.emplace_back(words.metric);
+  EXPECT_EQ(first_cells(table_below("## Statuses")), statuses);
+  EXPECT_EQ(first_cells(table_below("## Metrics")), metrics);
+}
+
+}  // namespace
+}  // namespace assay

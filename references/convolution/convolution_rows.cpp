@@ -1,0 +1,126 @@
+#include "references/convolution/convolution_rows.h"
+
+#include "harness/base/parallel.h"
+#include "references/common/quantized.h"
+
+#include <algorithm>
+
+namespace assay::references {
+namespace {
+
+constexpr std::int64_t block = 64;  // pixels whose channels a core's cache holds
+
+std::int16_t value_of(std::int16_t x) {
+  return x;
+}
+float value_of(float x) {
+  return x;
+}
+float value_of(Half x) {
+  return real_of(x);
+}
+
+template <class To, class From>
+std::vector<To> moved(const Convolution& conv, std::span<const From> x) {
+  std::vector<To> made(x.size());
+  const std::int64_t pixels = conv.h * conv.w, blocks = div_up(pixels, block);
+  parallel_for(conv.n * blocks, div_up(cheap_grain, block * conv.c),
+               [&](std::int64_t first, std::int64_t last) {
+                 for (std::int64_t b = first; b < last; ++b) {
+                   const std::int64_t image = b / blocks * conv.c * pixels, begin = b % blocks * block;
+                   const From* from = x.data() + image;
+                   To* to = made.data() + image;
+                   for (std::int64_t c = 0; c < conv.c; ++c) {
+                     for (std::int64_t pixel = begin; pixel < std::min(begin + block, pixels); ++pixel) {
+                       to[pixel * conv.c + c] = value_of(from[c * pixels + pixel]);
+                     }
+                   }
+                 }
+               });
+  return made;
+}
+
+}  // namespace
+
+std::vector<std::int16_t> channels_last(const Convolution& conv, std::span<const std::int16_t> x) {
+  return moved<std::int16_t>(conv, x);
+}
+
+std::vector<float> channels_last(const Convolution& conv, const HostTensor& x) {
+  return x.dtype() == DType::F16 ? moved<float>(conv, x.as<Half>()) : moved<float>(conv, x.as<float>());
+}
+
+IntegerRows weight_rows(const Convolution& conv, const HostTensor& w) {
+  IntegerRows made{conv.oc, conv.depth(), {}};
+  made.values.reserve(static_cast<std::size_t>(w.numel()));
+  const std::int8_t* from = w.as<std::int8_t>().data();
+  const std::int64_t channels = conv.channels_of_group(), outputs = conv.outputs_of_group();
+  for (std::int64_t o = 0; o < conv.oc; ++o) {
+    for (std::int64_t tap = 0; tap < conv.taps(); ++tap) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        const std::int64_t kernel =
+            conv.transposed ? (o / outputs * channels + c) * outputs + o % outputs : o * channels + c;
+        made.values.push_back(from[kernel * conv.taps() + tap]);
+      }
+    }
+  }
+  return made;
+}
+
+Patches::Patches(const Convolution& conv) : conv_(conv), size_of_y_(conv.size_of_y()) {
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    for (std::int64_t index = 0; index < size_of_y_[axis]; ++index) {
+      for (std::int64_t tap = 0; tap < conv.kernel[axis]; ++tap) {
+        met_[axis].push_back(conv.met(axis, index, tap).value_or(-1));
+      }
+    }
+  }
+  for (std::int64_t tap = 0; tap < conv.taps(); ++tap) {
+    taps_.push_back(
+        {static_cast<std::uint32_t>(tap / conv.kernel[1]), static_cast<std::uint32_t>(tap % conv.kernel[1])});
+  }
+}
+
+Patches::View Patches::view_of(std::int64_t pixel) const {
+  const std::int64_t row = pixel / size_of_y_[1];
+  return {row / size_of_y_[0] * conv_.h * conv_.w,
+          {met_[0].data() + row % size_of_y_[0] * conv_.kernel[0],
+           met_[1].data() + pixel % size_of_y_[1] * conv_.kernel[1]}};
+}
+
+std::int64_t Patches::place_of(const View& view, std::int64_t tap) const {
+  const auto [a, b] = taps_[static_cast<std::size_t>(tap)];
+  const std::int64_t p = view.met[0][a], q = view.met[1][b];
+  return p < 0 || q < 0 ? -1 : (view.image + p * conv_.w + q) * conv_.c;
+}
+
+template <class From, class To>
+void Patches::read(const std::vector<From>& x, std::int64_t group, std::int64_t pixel, std::int64_t first,
+                   std::int64_t last, To* to) const {
+  const View view = view_of(pixel);
+  const std::int64_t channels = conv_.channels_of_group();
+  std::int64_t tap = first / channels, c = first % channels;
+  for (std::int64_t left = last - first; left > 0;) {
+    const std::int64_t count = std::min(left, channels - c), place = place_of(view, tap);
+    if (place < 0) {
+      to = std::fill_n(to, count, To{});
+    } else {
+      to = std::copy_n(x.begin() + place + group * channels + c, count, to);
+    }
+    left -= count;
+    ++tap;
+    c = 0;
+  }
+}
+
+template void Patches::read(const std::vector<std::int16_t>&, std::int64_t, std::int64_t, std::int64_t,
+                            std::int64_t, std::int16_t*) const;
+template void Patches::read(const std::vector<float>&, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                            double*) const;
+
+std::int64_t Patches::index_in_y(std::int64_t pixel, std::int64_t channel) const {
+  const std::int64_t pixels = size_of_y_[0] * size_of_y_[1];
+  return (pixel / pixels * conv_.oc + channel) * pixels + pixel % pixels;
+}
+
+}  // namespace assay::references

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Concludes a night, whether or not its tasks succeeded: one report per device, the verdict, the exit code.
+#
+#   scripts/farm/night/conclude.sh NIGHT
+#
+# May be run again: it then includes what tasks have finished since.
+set -euo pipefail
+# shellcheck source=scripts/farm/night/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+night=$1
+read_plan "$night"
+farm=$(dirname "$night")
+pages_show=120 # reports: thirty nights of four devices
+
+# merge SLUG NAME: fails where there is no report of the device.
+merge() {
+  local shard parts=() status=0
+  for ((shard = 1; shard <= shards; ++shard)); do
+    ! has_plan "$night/shards/$1/$shard" || parts+=("$night/shards/$1/$shard")
+  done
+  if ((${#parts[@]} == 0)); then
+    say "conclude: $2 has no report: none of its $shards tasks planned its rows; see $night/console/$1.*"
+    return 1
+  fi
+  say "conclude: $2: ${#parts[@]} of $shards tasks have reports"
+  rm -f "$night/$1" # the link of an earlier merge, when a night was resumed: its report stays below runs/
+  "$assay" merge "$night" "${parts[@]}" >"$night/console/$1.merge.txt" 2>&1 || status=$?
+  # Exit codes 0, 1 and 3 depend on the rows' statuses; a merge that was refused leaves no report.
+  [[ -e $night/$1/journal.jsonl ]] && return
+  say "conclude: the reports of $2 could not be merged (exit code $status):"
+  cat "$night/console/$1.merge.txt" >&2
+  return 1
+}
+
+# Shows this night's reports, and those of earlier nights for the history of rows.
+# A failure here does not fail the night.
+write_page() {
+  local reports
+  mapfile -t reports < <(find "$farm" -mindepth 2 -maxdepth 2 -type l -path "$farm/2*" | sort -r | head -"$pages_show")
+  ((${#reports[@]} > 0)) || return 0
+  "$assay" page "$night/page.html" "${reports[@]}" >"$night/console/page.txt" 2>&1 ||
+    say "conclude: the page could not be written; see $night/console/page.txt"
+}
+
+main() {
+  local slug name status=0 lost=0 judge=(verdict "$night" --last-good "$farm/last-good")
+  while IFS=$'\t' read -r slug _ name _ <&8; do
+    merge "$slug" "$name" || lost=1
+    judge+=(--expect-slug "$slug")
+  done 8<"$night/devices.tsv"
+  [[ " ${options[*]} " != *" --strict "* ]] || judge+=(--strict)
+  [[ ! -f $farm/run-noise.csv ]] || judge+=(--run-noise "$farm/run-noise.csv")
+  write_page
+  ((!lost)) || judge+=(--keep-last-good) # the verdict may then be of an earlier report of the device
+  "$assay" "${judge[@]}" || status=$?
+  ((!lost)) || status=3 # an earlier report of a resumed night is no answer
+  [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"
+  echo "$status" >"$night/exit_code.new"
+  mv "$night/exit_code.new" "$night/exit_code"
+  ((status == 0)) || say "nightly: exit code $status; the night is in $night" # output makes cron send a mail
+  exit "$status"
+}
+
+main

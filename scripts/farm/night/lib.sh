@@ -1,0 +1,68 @@
+# shellcheck shell=bash
+# Functions that the scripts of a night share; sourced, never run. Changes to the root of the package or of the source
+# tree, since that is where case files are.
+
+# shellcheck disable=SC2034 # used by nightly.sh: paths of the user are relative to the user's folder
+caller=$PWD
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd) # scripts/farm/
+root=$(cd "$here/../.." && pwd)
+cd "$root" || exit 3
+
+# stdout is for data (the verdict, the ids of jobs); everything else goes to stderr.
+say() { printf '%s\n' "$*" >&2; }
+
+# die MESSAGE [EXIT_CODE]
+die() {
+  say "$1"
+  exit "${2:-1}"
+}
+
+# json_field NAME LINE: the text of a string field in a JSON object on one line.
+json_field() { grep -oP "\"$1\":\"\\K([^\"\\\\]|\\\\.)*" <<<"$2" | head -1; }
+
+# read_plan NIGHT: sets the variables that write_plan wrote.
+read_plan() {
+  assay='' shards=0 keep='' options=()
+  # shellcheck source=/dev/null
+  source "$1/plan"
+}
+
+# write_plan NIGHT: writes bash assignments, quoted, since options may contain blanks.
+write_plan() {
+  local words=''
+  ((${#options[@]} == 0)) || words=$(printf '%q ' "${options[@]}")
+  printf 'assay=%q shards=%q keep=%q options=(%s)\n' "$assay" "$shards" "$keep" "$words" >"$1/plan"
+}
+
+# is_queued IDS: whether one of these jobs waits or runs in Slurm. Without Slurm none does; if Slurm does not answer,
+# they are assumed to.
+is_queued() {
+  local answer
+  command -v squeue >/dev/null || return 1
+  answer=$(squeue --noheader --format=%A --jobs="${1//[[:space:]]/,}" 2>&1) || [[ $answer != *"Invalid job id"* ]] || return 1
+  [[ -n $answer ]]
+}
+
+# wait_for PID: sets `status` to its exit code. A trap ends bash's wait early: it sets `interrupted`, to wait again.
+wait_for() {
+  interrupted=1
+  while ((interrupted)); do
+    interrupted=0 status=0
+    wait "$1" || status=$?
+  done
+}
+
+# has_plan SHARD: whether the folder holds a run that can be resumed.
+has_plan() {
+  local journal
+  for journal in "$1"/runs/*/*/journal.jsonl; do
+    [[ ! -f $journal ]] || ! grep -q '"event":"plan"' "$journal" || return 0
+  done
+  return 1
+}
+
+# is_timed: whether the night may time rows and its options do not say which ceilings to compare them with.
+is_timed() {
+  local all=" ${options[*]} "
+  [[ $all != *" --mode accu "* && $all != *" --mode=accu "* && $all != *" --ceilings"* && $all != *" --ceiling-store"* ]]
+}
