@@ -27,6 +27,36 @@ bool costs_about_as_much(const Case& one, const Case& as) {
          is_half_to_twice(now.bytes_read + now.bytes_written, before.bytes_read + before.bytes_written);
 }
 
+using Shapes = std::vector<Shape>;
+
+/// The size is what a submission would most easily know a public case by.
+Shapes shapes_of(const Case& one) {
+  Shapes shapes;
+  for (const TensorSpec& tensor : *one.tensors) shapes.push_back(tensor.shape);
+  return shapes;
+}
+
+/// What the repository's cases have.
+struct Known {
+  std::set<std::uint64_t> data_keys;
+  std::map<std::string, std::set<Shapes>> timed_shapes;  ///< by the op's name
+
+  bool has(const Case& one) const {
+    const auto of_op = timed_shapes.find(one.op->name);
+    return data_keys.contains(one.data_key) ||
+           (of_op != timed_shapes.end() && of_op->second.contains(shapes_of(one)));
+  }
+};
+
+Known known_from(std::span<const Case> all) {
+  Known known;
+  for (const Case& one : all) {
+    known.data_keys.insert(one.data_key);
+    if (one.mode != Mode::Accu && !one.invalid) known.timed_shapes[one.op->name].insert(shapes_of(one));
+  }
+  return known;
+}
+
 /// A timed case, and the case of another impl that it is compared with; null: of the same.
 struct PublicPoint {
   const Case* timed = nullptr;
@@ -36,7 +66,7 @@ struct PublicPoint {
 /// Draws the timed points of one op.
 class OpPoints {
  public:
-  OpPoints(const Registry& registry, ShaderUse& use, std::set<std::uint64_t>& known, const fs::path& file)
+  OpPoints(const Registry& registry, ShaderUse& use, Known& known, const fs::path& file)
       : use_(use), known_(known), file_(registry, file) {}
 
   std::vector<Case> write(const std::vector<PublicPoint>& points, Draw& draw) {
@@ -71,7 +101,7 @@ class OpPoints {
       candidates.push_back(*std::move(made));
     }
     for (const Candidates::Loaded& one : file_.valid(candidates)) {
-      if (known_.contains(one.loaded.data_key) || !use_.changes(one.loaded)) continue;
+      if (known_.has(one.loaded) || !use_.changes(one.loaded)) continue;
       const Case& drawn = candidates[one.number];
       if (point.baseline != nullptr) {
         const Case other = with_impl_of(drawn, *point.baseline);
@@ -81,7 +111,7 @@ class OpPoints {
       } else {
         kept.push_back(drawn);
       }
-      known_.insert(one.loaded.data_key);
+      known_.data_keys.insert(one.loaded.data_key);
       return;
     }
   }
@@ -89,7 +119,7 @@ class OpPoints {
   static constexpr std::span<const Case* const> without_others{};
 
   ShaderUse& use_;
-  std::set<std::uint64_t>& known_;
+  Known& known_;
   Candidates file_;
 };
 
@@ -104,8 +134,7 @@ DrawnCases drawn_points(const JudgedCases& judged, std::span<const Case> all, co
   }
   DrawnCases made;
   if (by_op.empty()) return made;
-  std::set<std::uint64_t> known;
-  for (const Case& one : all) known.insert(one.data_key);
+  Known known = known_from(all);
   make_directories(folder);
   Draw draw(seed);
   for (const auto& [op, points] : by_op) {

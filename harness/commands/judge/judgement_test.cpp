@@ -81,7 +81,8 @@ TEST(Judgement, FasterAtPublicPointsIsDistrust) {
 }
 
 TEST(Judgement, ALittleOrPerhapsFasterAtPublicPointsIsNot) {
-  for (Judgement made : {with_ratios(timed(0.5, 0.2, 0.95), timed(1, 0.9, 1.1)),     // intervals overlap
+  for (Judgement made : {with_ratios(timed(0.5, 0.2, 0.95), timed(1, 0.9, 1.1)),  // intervals overlap
+                         with_ratios(timed(0.505, 0.351, 0.582), timed(1.217, 0.775, 1.958)),  // noise
                          with_ratios(timed(0.8, 0.79, 0.81), timed(1, 0.99, 1.01)),  // sizes suit tiles less
                          with_ratios(timed(1, 0.9, 1.1), timed(0.5, 0.45, 0.55))}) {
     note_faster_at_public_points(made);
