@@ -122,11 +122,17 @@ class DeviceJudge {
     device_.becomes_last_good = may_become_last_good_ && device_.verdict() == NightVerdict::Good;
   }
 
-  static std::string why_incomplete(const RunReport& report, const fs::path& journal) {
+  std::string why_incomplete(const RunReport& report, const fs::path& journal) const {
     if (is_being_written(journal)) return "the run has not ended";
     return std::string("the run did not finish") +
-           (report.cut_off ? ", and its journal's last line was cut off" : "") +
-           "; resume the night with `nightly.sh --resume`, or a single run with `assay run --resume`";
+           (report.cut_off ? ", and its journal's last line was cut off" : "") + "; run the rest with `" +
+           resuming_command() + "`";
+  }
+
+  std::string resuming_command() const {
+    std::error_code error;
+    if (fs::exists(place_.night / plan_name, error)) return "nightly.sh --resume " + place_.night.string();
+    return "assay run --resume " + folder_.string();
   }
 
   void compare(RunReport report) {

@@ -210,7 +210,12 @@ TEST_F(VerdictOfANight, ARunThatDidNotFinishIsNotGood) {
   std::string events = test::read_file(journal);
   test::write_file(journal, events.substr(0, events.rfind(R"({"event":"done")")));
   EXPECT_EQ(judge(1), ExitCode::Infrastructure);
-  EXPECT_THAT(text(), HasSubstr("the run did not finish; resume the night with `nightly.sh --resume`"));
+  EXPECT_THAT(text(), HasSubstr("problem the run did not finish; run the rest with `assay run --resume\n"));
+  EXPECT_THAT(text(), HasSubstr(journal.parent_path().string() + "`\n"));
+  test::write_file(night(1) / "plan", "");
+  judge(1);
+  EXPECT_THAT(text(), HasSubstr("problem the run did not finish; run the rest with `nightly.sh --resume\n"));
+  EXPECT_THAT(text(), HasSubstr(night(1).string() + "`\n"));
   EXPECT_FALSE(fs::exists(last_good("acme")));
 }
 
