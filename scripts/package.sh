@@ -53,7 +53,7 @@ copy_licences() {
   done
 }
 
-# The scripts that a farm runs; the last three are for trying Slurm out.
+# The scripts that a farm runs; those besides nightly.sh and night/ are for trying Slurm out.
 copy_scripts() {
   mkdir -p "$1/scripts/farm"
   cp -r scripts/farm/nightly.sh scripts/farm/night scripts/farm/farm-up.sh "$1/scripts/farm/"
@@ -67,7 +67,7 @@ assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this 
   ./assay devices                               list the devices
   ./assay run --tier smoke --tier ci            run the cases in this folder; reports: assay-out/<device>/
   ./assay --help                                everything else
-  scripts/farm/nightly.sh DIR                        a night: every case on every device, and a verdict (see nightly.sh)
+  scripts/farm/nightly.sh DIR                   a night: every case on every device, and a verdict (see nightly.sh)
 
 Needs: x86-64 Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:
 package libvulkan1 on Debian and Ubuntu, vulkan-loader on Fedora) and a Vulkan driver. Without a GPU, Mesa's

@@ -8,7 +8,7 @@
 #
 # The node has two slots of the generic resource vulkan:lavapipe, so that two tasks run at a time. Needs root, as slurmd
 # does. Missing packages are installed (scripts/setup.sh --farm). Ready means that the node is idle: if it is not idle
-# within 30 s, the last lines of each log are printed, and the exit code is 3.
+# within 60 s, the last lines of each log are printed, and the exit code is 3.
 set -euo pipefail
 caller=$PWD
 # shellcheck source=scripts/lib.sh
@@ -16,7 +16,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 slots=2
 first_port=26817 # Slurm's defaults are 6817 and 6818
-patience=30      # seconds until the node is idle, and until daemons have ended
+patience=60      # seconds until the node is idle, and until daemons have ended
 PATH=$PATH:/usr/sbin:/sbin
 
 is_running() { [[ -s $1 ]] && kill -0 "$(<"$1")" 2>/dev/null; }

@@ -23,6 +23,9 @@
 set -euo pipefail
 # shellcheck source=scripts/farm/night/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/night/lib.sh"
+# shellcheck source=scripts/farm/night/times.sh
+source "$here/night/times.sh"
+trap one_is_an_answer EXIT
 
 usage() {
   say "nightly: $1"
@@ -78,8 +81,9 @@ take() {
 
 # The lock is held as long as this script runs; the jobs of a night with --slurm are in Slurm's queue.
 never_two_at_once() {
-  mkdir -p "$farm"
-  exec 9>"$farm/lock"
+  if ! mkdir -p "$farm" || ! exec 9>"$farm/lock"; then
+    die "nightly: $farm, the folder of the nights, cannot be written, see above. Not starting a night." 3
+  fi
   flock --nonblock 9 || die "nightly: another nightly.sh holds $farm/lock; not starting a second night." 3
   local jobs before
   for jobs in "$farm"/2*/jobs; do # also of an older night that was resumed
@@ -101,13 +105,6 @@ find_binary() {
   # shellcheck disable=SC2016 # expanded by the other shell: the names in the two lib.sh would collide in this one
   bash -c 'source "$1/lib.sh" && build_preset release assay' - "$here/.." || exit 3
   assay=$root/build/release/assay
-}
-
-keep_times() {
-  local journal times=$night/shards/$1/times
-  for journal in "$farm/last-good/$1"/journal.jsonl*; do
-    [[ ! -f $journal ]] || { mkdir -p "$times" && cp "$journal" "$times/"; }
-  done
 }
 
 # Lists the devices of the machine that will run the tasks; with Slurm that may be another machine than this one.
@@ -132,7 +129,14 @@ plan_night() {
     ((shards == 1)) || keep_times "$slug"
   done >"$night/devices.tsv"
   write_plan "$night"
+  reserve_exit_code
   ln -sfn "$night" "$farm/latest"
+}
+
+# Writes the file that becomes exit_code when the night ends: writing over it then needs no space on a full disk.
+reserve_exit_code() {
+  rm -f "$night/exit_code"
+  echo 3 >"$night/exit_code.new"
 }
 
 begin() {
@@ -142,7 +146,8 @@ begin() {
     farm=$(dirname "$night")
     never_two_at_once
     read_plan "$night"
-    rm -f "$night/exit_code"
+    reserve_exit_code
+    mend_times
   else
     farm=$(cd "$caller" && realpath -m "$farm")
     never_two_at_once

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <sys/wait.h>
 #include <thread>
@@ -50,8 +51,13 @@ case $1 in
     [[ ! -e no_merge_of_$slug ]] || { echo 'mixed builds'; exit 2; }
     mkdir -p "$2/$slug" && touch "$2/$slug/journal.jsonl"
     ;;
+  summary)
+    ! grep -q damage "$2"/journal.jsonl || { echo "error: $2/journal.jsonl:1: not an event" >&2; exit 2; }
+    ;;
+  page) [[ ! -e page_warns ]] || { cat page_warns >&2; echo '<html>'; } ;;
   verdict)
     echo 'the verdict'
+    [[ ! -e no_place_for_exit_code ]] || { rm -f "$2/exit_code.new" && mkdir "$2/exit_code.new"; }
     exit "$(cat verdict_exits 2>/dev/null || echo 0)"
     ;;
 esac
@@ -69,6 +75,16 @@ class Nightly : public ::testing::Test {
 
   fs::path package() const { return folder.path() / "package"; }
   fs::path farm() const { return folder.path() / "farm"; }
+  /// A report of an earlier night of the device "slow", as a link of the folder of nights.
+  fs::path report_of(const std::string& night, const std::string& journal,
+                     const std::string& exit_code = "0\n") const {
+    folder.write("farm/" + night + "/exit_code", exit_code);
+    return folder.write("farm/" + night + "/slow/journal.jsonl", journal).parent_path();
+  }
+  void make_last_good(const fs::path& report) const {
+    fs::create_directories(farm() / "last-good");
+    fs::create_directory_symlink(report, farm() / "last-good/slow");
+  }
   fs::path night() const { return fs::canonical(farm() / "latest"); }
   /// Has the fake do something: a file of this name with this text.
   void set(const std::string& name, const std::string& text = "") const {
@@ -127,9 +143,7 @@ TEST_F(Nightly, JudgesByWhatTwoRunsDifferByWhereThatIsKnown) {
 }
 
 TEST_F(Nightly, GivesShardsTheTimesOfTheDevicesLastGoodNight) {
-  fs::create_directories(farm() / "last-good");
-  fs::create_directory_symlink(folder.write("farm/old/slow/journal.jsonl", "times").parent_path(),
-                               farm() / "last-good/slow");
+  make_last_good(report_of("old", "times"));
   EXPECT_EQ(nightly({"--shards=2", farm()}).exit_code, 0);
   const fs::path times = night() / "shards/slow/times";
   EXPECT_THAT(read_file(night() / "console/slow.1.txt"), HasSubstr("--balance " + times.string()));
@@ -138,15 +152,60 @@ TEST_F(Nightly, GivesShardsTheTimesOfTheDevicesLastGoodNight) {
 }
 
 TEST_F(Nightly, GoesOnByTheSameTimesAsItBegan) {
-  fs::create_directories(farm() / "last-good");
-  fs::create_directory_symlink(folder.write("farm/old/slow/journal.jsonl", "times").parent_path(),
-                               farm() / "last-good/slow");
+  make_last_good(report_of("old", "times"));
   EXPECT_EQ(nightly({"--shards=2", farm()}).exit_code, 0);
   fs::remove_all(farm() / "old");
   fs::remove_all(night() / "shards/slow/2");  // as if it had not begun
   unset("calls");
   EXPECT_EQ(nightly({"--resume", farm() / "latest"}).exit_code, 0);
   EXPECT_THAT(calls(), HasSubstr("--balance " + (night() / "shards/slow/times").string()));
+}
+
+TEST_F(Nightly, BalancesByTheGoodNightBeforeWhereTheLastOneIsDamaged) {
+  report_of("2026-01-01T010000Z", "older times");
+  report_of("2026-01-02T010000Z", "times");
+  report_of("2026-01-03T010000Z", "times of a bad night", "1\n");
+  const fs::path damaged = report_of("2026-01-04T010000Z", "damage");
+  make_last_good(damaged);
+  const ProcessResult result = nightly({"--shards=2", farm()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("warning: " + (farm() / "last-good/slow").string() +
+                                    " is damaged and does not balance the shards of slow: journal.jsonl:1: "
+                                    "not an event\n"));
+  EXPECT_EQ(read_file(night() / "shards/slow/times/journal.jsonl"), "times");
+  EXPECT_THAT(read_file(night() / "console/slow.1.txt"), HasSubstr("--balance"));
+}
+
+TEST_F(Nightly, RunsShardsWithoutTimesWhereNoneCanBeRead) {
+  make_last_good(report_of("2026-01-01T010000Z", "damage"));
+  EXPECT_EQ(nightly({"--shards=2", farm()}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(night() / "shards/slow/times"));
+  EXPECT_THAT(read_file(night() / "console/slow.2.txt"), Not(HasSubstr("--balance")));
+}
+
+TEST_F(Nightly, ChoosesDamagedTimesAgainWhenANightIsResumed) {
+  make_last_good(report_of("2026-01-01T010000Z", "times"));
+  EXPECT_EQ(nightly({"--shards=2", farm()}).exit_code, 0);
+  const fs::path times = night() / "shards/slow/times/journal.jsonl";
+  write_file(times, "damage");
+  ProcessResult result = nightly({"--resume", farm() / "latest"});
+  EXPECT_THAT(result.err, HasSubstr("the shards that have not begun cannot be run. Run their rows"))
+      << "shards that ran were divided by the old times";
+  EXPECT_EQ(read_file(times), "damage");
+  for (const char* shard : {"1", "2"}) fs::remove_all(night() / "shards/slow" / shard);
+  unset("calls");
+  result = nightly({"--resume", farm() / "latest"});
+  EXPECT_EQ(read_file(times), "times");
+  EXPECT_THAT(calls(), HasSubstr("--balance " + times.parent_path().string()));
+}
+
+TEST_F(Nightly, PassesOnWarningsAboutThePage) {
+  set("page_warns", "warning: old/journal.jsonl is left out: damaged\n");
+  fs::create_directories(farm() / "2026-01-01T010000Z");
+  fs::create_directory_symlink("nowhere", farm() / "2026-01-01T010000Z/slow");
+  const ProcessResult result = nightly({farm()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("warning: old/journal.jsonl is left out: damaged\n"));
 }
 
 TEST_F(Nightly, EndsWithTheCodeOfTheVerdictWhateverTheTasksEndedWith) {
@@ -166,6 +225,38 @@ TEST_F(Nightly, IsInfrastructureWhereADeviceHasNoReport) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("the reports of Slow could not be merged (exit code 2)"),
                                 HasSubstr("mixed builds")));
   EXPECT_EQ(result.out, "the verdict\n") << "the other device has one";
+}
+
+TEST_F(Nightly, IsInfrastructureWhereItsFolderCannotBeWritten) {
+  const fs::path below_a_file = folder.write("file", "text") / "farm";
+  ProcessResult result = nightly({below_a_file});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("the folder of the nights, cannot be written"));
+  fs::create_directories(farm() / "lock");
+  result = nightly({farm()});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("the folder of the nights, cannot be written"));
+}
+
+TEST_F(Nightly, IsInfrastructureWhereTheExitCodeCannotBeWritten) {
+  for (const char* code : {"0", "1"}) {
+    set("verdict_exits", code);
+    set("no_place_for_exit_code");
+    const ProcessResult result = nightly({farm()});
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_EQ(result.out, "the verdict\n");
+    EXPECT_THAT(result.err, HasSubstr("exit_code could not be written"));
+    fs::remove_all(farm());
+  }
+}
+
+TEST_F(Nightly, IsInfrastructureWhereAnyCommandFails) {
+  fs::create_directories(package() / "bin");
+  fs::create_symlink("/bin/false", package() / "bin/ln");
+  const std::string path = (package() / "bin").string() + ":" + std::getenv("PATH");
+  const ProcessResult result = run({.words = words({farm()}), .environment = {{"PATH", path}}});
+  EXPECT_EQ(result.exit_code, 3) << "1 would say that rows failed";
+  EXPECT_THAT(result.err, HasSubstr("a command failed"));
 }
 
 TEST_F(Nightly, GoesOnWithTasksThatWereKilled) {

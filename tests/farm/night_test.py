@@ -7,11 +7,16 @@ It starts a Slurm of one node (scripts/farm/farm-up.sh) with two slots of lavapi
 there. Meanwhile it kills one task (scancel --signal=KILL) and the run of another (SIGKILL), and signals to a third that
 its time limit is near (SIGUSR1); one row crashes its worker and one hangs. The merged report must have each row once,
 with the right status, and otherwise equal that of an undisturbed run. Needs root, for slurmd: without root the test is
-SKIPPED, with a message.
+SKIPPED, with a message. So are nights on a full and on a read-only disk where no file system can be mounted.
+
+Nothing here depends on how fast the machine is: the run of a task is stopped (SIGSTOP) before it is disturbed, and
+continues when it has been.
 """
 
 import collections
+import contextlib
 import csv
+import errno
 import json
 import os
 import pathlib
@@ -46,6 +51,7 @@ VARIES = {"run_id", "date", "reference_ms", "gpu_ms", "total_ms"}
 # The rows that are made to fail: status, retry and a part of the reason.
 FAULTY = {CRASHES: ("CRASH", "REPRODUCED", "SIGSEGV"), HANGS: ("TIMEOUT", "REPRODUCED", "in work on the CPU")}
 RUN_OPTIONS = ["--budget", "0.5"]
+HANG_LIMIT = "20"  # seconds: rows that only wait for a busy machine are not to become a TIMEOUT
 
 
 def say(text):
@@ -77,12 +83,72 @@ def rows_of(report, name="accu.csv"):
         return list(csv.DictReader(file))
 
 
-def wait_until(what, happens, seconds=60):
+def wait_until(what, happens, seconds=300):
+    """Waits for a state; returns what `happens` returned then."""
     end = time.monotonic() + seconds
-    while not happens():
+    while not (happened := happens()):
         if time.monotonic() > end:
             raise AssertionError(f"{what}: did not happen within {seconds} s")
         time.sleep(0.02)
+    return happened
+
+
+@contextlib.contextmanager
+def small_disk(test, folder, size="8m"):
+    """Mounts a file system of that size on a new folder, while the context lasts."""
+    folder.mkdir(parents=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "assay-night", folder], capture_output=True, text=True)
+    if done.returncode != 0:
+        say(f"SKIPPED: a night on a small disk. No file system can be mounted here: {done.stderr.strip()}")
+        test.skipTest("no mount")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill_disk(folder):
+    with (folder / "fill").open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    try:
+        (folder / "more").write_bytes(bytes(4096))
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            return
+        raise
+    raise AssertionError(f"{folder} is not full")
+
+
+class StoppedRun:
+    """The processes of a run, stopped until resume(): what is found about them stays true, and signals wait."""
+
+    def __init__(self, pids):
+        self.pids = pids
+        for pid in pids:  # the supervisor first, so that it does not miss its workers
+            self.send(pid, signal.SIGSTOP)
+
+    @staticmethod
+    def send(pid, number):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+    def kill(self):
+        """Kills the supervisor, as the kernel does when memory runs out."""
+        self.send(self.pids[0], signal.SIGKILL)
+
+    def resume(self):
+        for pid in self.pids:
+            self.send(pid, signal.SIGCONT)
+
+    def got_a_signal(self):
+        """Whether SIGTERM waits for the supervisor, or it runs again: Slurm sends SIGCONT before SIGTERM."""
+        try:
+            status = dict(line.split(":", 1) for line in pathlib.Path(f"/proc/{self.pids[0]}/status").read_text().splitlines())
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        waiting = int(status["ShdPnd"], 16) | int(status["SigPnd"], 16)
+        return bool(waiting & 1 << (signal.SIGTERM - 1)) or not status["State"].strip().startswith("T")
 
 
 class Slurm:
@@ -138,10 +204,34 @@ class Night:
         return path.read_text() if path.exists() else ""
 
     def can_be_disturbed(self, shard):
-        """Whether the shard runs a row and has none that is made to fail, since a kill would prevent its retry."""
+        """Whether the shard runs a row, has all of its timed rows left, and has no row that is made to fail, since a
+        kill would prevent its retry."""
         journal = self.journal(shard)
-        is_running = '"event":"begin"' in journal and '"event":"done"' not in journal
+        is_running = '"event":"begin"' in journal and '"mode":"perf"' in journal and '"event":"block"' not in journal
         return is_running and not any(f'"{case}"' in journal for case in FAULTY)
+
+    def processes_of(self, shard, assay):
+        """The supervisor of the shard's run and its workers; empty if there is none."""
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                if words[:2] == [bytes(assay), b"run"] and bytes(self.shard(shard)) in words:
+                    children = (process / "task" / process.name / "children").read_text().split()
+                    return [int(process.name), *map(int, children)]
+            except OSError:
+                continue
+        return []
+
+    def stopped_run(self, shard, assay):
+        """Stops the shard's run, if it can be disturbed then; else None."""
+        pids = self.can_be_disturbed(shard) and self.processes_of(shard, assay)
+        if not pids:
+            return None
+        run = StoppedRun(pids)
+        if self.can_be_disturbed(shard) and self.processes_of(shard, assay) == pids:
+            return run
+        run.resume()
+        return None
 
 
 class TestNight(unittest.TestCase):
@@ -229,7 +319,7 @@ class TestNight(unittest.TestCase):
         self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
         good = (self.night.farm / "last-good" / self.night.slug).resolve()
         self.assertEqual(good, self.night.report.resolve(), "the first good night is the last good one")
-        time.sleep(1.1)  # nights are named by seconds
+        wait_until("another second, by which nights are named", lambda: not self.is_now(self.night.folder.name))
         second = self.nightly(*options)
         self.assertEqual(second.returncode, 0, second.stdout + second.stderr)
         self.assertIn("--balance ", self.night.console(1), "its shards are packed by the last good night")
@@ -257,7 +347,7 @@ class TestNight(unittest.TestCase):
     def run_with_faults(self, slurm):
         began = time.monotonic()
         command = self.command("--slurm", "--wait", "--shards", SHARDS, "--gres", "acme=vulkan:none", "--gres",
-                               "llvmpipe=vulkan:lavapipe:1", self.night.farm, "--", *RUN_OPTIONS, "--hang-limit", "5",
+                               "llvmpipe=vulkan:lavapipe:1", self.night.farm, "--", *RUN_OPTIONS, "--hang-limit", HANG_LIMIT,
                                "--inject-fault", f"segfault@{CRASHES}", "--inject-fault", f"host-loop@{HANGS}")
         said = self.place / "slurm/nightly.txt"
         with said.open("w") as errors, subprocess.Popen(command, env=slurm.environment, stdout=subprocess.PIPE,
@@ -286,34 +376,95 @@ class TestNight(unittest.TestCase):
 
     def disturb(self, slurm, array):
         """Ends three tasks, each while it runs a row: {shard: how}."""
-        ways = [("cancelled", lambda shard: slurm.ask("scancel", "--signal=KILL", f"{array}_{shard}")),
-                ("its run killed", self.kill_run),
-                ("near its time limit",
-                 lambda shard: slurm.ask("scancel", "--batch", "--signal=USR1", f"{array}_{shard}"))]
-        done = {}
-        for how, disturb in ways:
-            running = []
-
-            def one_runs():
-                left = (shard for shard in range(1, SHARDS + 1) if shard not in done)
-                running[:] = [shard for shard in left if self.night.can_be_disturbed(shard)]
-                return running
-            wait_until("a task that runs a row", one_runs, 120)
-            disturb(running[0])
-            done[running[0]] = how
+        ways = {"cancelled": lambda shard: slurm.ask("scancel", "--signal=KILL", f"{array}_{shard}"),
+                "its run killed": lambda shard: self.stopped[shard].kill(),
+                "near its time limit": lambda shard: slurm.ask("scancel", "--batch", "--signal=USR1", f"{array}_{shard}")}
+        done, self.stopped = {}, {}
+        try:
+            for how, disturb in ways.items():
+                shard = wait_until("a task that runs a row", lambda: self.stop_runs(done))
+                disturb(shard)
+                done[shard] = how
+                wait_until(f"{how}: a signal for the run of shard {shard}", lambda: self.got_a_signal(shard, done))
+                self.stopped.pop(shard).resume()
+        finally:
+            for run in self.stopped.values():
+                run.resume()
         return done
 
-    def kill_run(self, shard):
-        """Kills the run, as the kernel does when memory runs out."""
-        for process in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                words = (process / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if words[:2] == [bytes(self.package / "assay"), b"run"] and bytes(self.night.shard(shard)) in words:
-                os.kill(int(process.name), signal.SIGKILL)
-                return
-        self.fail(f"there is no run of shard {shard}")
+    def stop_runs(self, done):
+        """Stops every run that can be disturbed, so that none ends before its turn; the shard of the first, or None."""
+        for shard in set(range(1, SHARDS + 1)) - set(done) - set(self.stopped):
+            run = self.night.stopped_run(shard, self.package / "assay")
+            if run:
+                self.stopped[shard] = run
+        return next((shard for shard in self.stopped if shard not in done), None)
+
+    def got_a_signal(self, shard, done):
+        self.stop_runs(done)
+        return self.stopped[shard].got_a_signal()
+
+    def test_full_disk(self):
+        with small_disk(self, self.night.farm):
+            self.run_on_a_full_disk()
+
+    def run_on_a_full_disk(self):
+        command = self.command("--shards", "2", self.night.farm, "--", *RUN_OPTIONS)
+        said = self.place / "full.txt"
+        with said.open("w") as errors, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True) as night:
+            wait_until("a shard that runs a row", self.has_begun)
+            fill_disk(self.night.farm)
+            verdict = night.stdout.read()
+        where = verdict + said.read_text()
+        self.assertTrue(verdict.startswith("INFRASTRUCTURE: "), where)
+        self.assertEqual(night.returncode, 3, where)
+        self.assertEqual((self.night.folder / "exit_code").read_text(), "3\n", where)
+        for name in ("fill", "more"):
+            (self.night.farm / name).unlink(missing_ok=True)
+        done = subprocess.run([self.package / "scripts/farm/nightly.sh", "--resume", self.night.folder],
+                              capture_output=True, text=True)
+        where = f"{done.stdout}{done.stderr}"
+        self.assertIn(done.returncode, (0, 1), where)  # 1: a SUSPECT time on a busy machine
+        self.assertEqual((self.night.folder / "exit_code").read_text(), f"{done.returncode}\n", where)
+        self.expect_equal_to_whole(self.night.report)
+
+    def has_begun(self):
+        return (self.night.farm / "latest").exists() and '"event":"begin"' in self.night.journal(1)
+
+    def test_read_only_disk(self):
+        with small_disk(self, self.night.farm):
+            subprocess.run(["mount", "-o", "remount,ro", self.night.farm], check=True)
+            done = self.nightly(self.night.farm, "--", *RUN_OPTIONS)
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertIn("cannot be written", done.stderr)
+
+    def test_damaged_baseline(self):
+        """A damaged journal of the last good night costs a warning, and neither a row nor the page."""
+        options = ["--shards", "2", self.night.farm, "--", "--mode", "accu"]
+        reports = []
+        for _ in range(2):
+            done = self.nightly(*options)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            reports.append(self.night.report.resolve())
+            wait_until("another second, by which nights are named", lambda: not self.is_now(self.night.folder.name))
+        with (reports[1] / "journal.jsonl").open("r+b") as journal:
+            journal.seek(2000)
+            journal.write(b"\xff" * 500)
+        done = self.nightly(*options)
+        where = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 0, where)
+        self.assertEqual(collections.Counter(row["status"] for row in rows_of(self.night.report)), {"PASS": 16}, where)
+        self.assertIn("is damaged and does not balance the shards", done.stderr)
+        self.assertIn("warning its last good night cannot be read", done.stdout)
+        self.assertIn(reports[1].parent.name, done.stdout)
+        self.assertIn(f"against {reports[0].parent.name}: 16 SAME", done.stdout)
+        self.assertIn("--balance ", self.night.console(1))
+        self.assertTrue((self.night.folder / "page.html").is_file(), where)
+        self.assertEqual((self.night.farm / "last-good" / self.night.slug).resolve(), self.night.report.resolve())
+
+    @staticmethod
+    def is_now(name):
+        return time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime()) == name
 
 
 def main():

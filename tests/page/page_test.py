@@ -27,6 +27,7 @@ WIDTHS = (1280, 400)
 
 try:
     from selenium import webdriver
+    from selenium.common.exceptions import JavascriptException
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
@@ -74,7 +75,7 @@ class Page:
 
     def wait(self):
         """Waits until the page has drawn the state in the URL."""
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while time.monotonic() < until:
             drawn = self.script("return document.documentElement.dataset.state === location.hash")
             if drawn:
@@ -155,6 +156,24 @@ class BrowserTest(unittest.TestCase):
         path = OUT / f"{name}.html"
         subprocess.run([ASSAY, "page", path, *reports], check=True)
         return Page(self.browser, path)
+
+    def assert_soon(self, read, is_right, message=None, seconds=60):
+        """Asserts that what a page shows becomes right: a browser does what a click starts in its own time. Returns
+        what was read then."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                value = read()
+            except (JavascriptException, OSError) as error:  # an element, or a file, that is not there yet
+                value = error
+            if not isinstance(value, Exception) and is_right(value):
+                return value
+            if time.monotonic() > until:
+                self.fail(f"{message or 'what the page shows'}: {value!r} after {seconds} s")
+            time.sleep(0.02)
+
+    def assert_soon_equal(self, read, expected, message=None):
+        return self.assert_soon(read, lambda value: value == expected, f"{message or 'the page'}, expected {expected!r}")
 
     def assert_no_complaints(self, page):
         self.assertEqual(page.complaints(), [], "the browser's console should be empty")
@@ -246,15 +265,14 @@ class PublishedPage(BrowserTest):
     def test_filters_live_in_the_url(self):
         self.page.script("""const select = document.getElementById("filter-op"); select.value = "q8ta_add";
                             select.dispatchEvent(new Event("change"));""")
-        self.page.wait()
         expected = sum(1 for row in self.reports.perf + self.reports.accu if row["op"] == "q8ta_add")
-        self.assertEqual(self.page.state()["op"], "q8ta_add")
-        self.assertEqual(self.page.matching(), expected)
+        self.assert_soon_equal(lambda: self.page.state().get("op"), "q8ta_add")
+        self.assert_soon_equal(self.page.matching, expected)
         self.page.open({"op": "q8ta_add"})
         self.assertEqual(self.page.matching(), expected)
         self.assertEqual(self.page.script("return document.getElementById('filter-op').value"), "q8ta_add")
         self.page.click("#clear")
-        self.assertEqual(self.page.matching(), len(self.reports.perf) + len(self.reports.accu))
+        self.assert_soon_equal(self.page.matching, len(self.reports.perf) + len(self.reports.accu))
 
     def test_the_search_takes_parts_and_globs(self):
         rows = self.reports.perf + self.reports.accu
@@ -266,10 +284,10 @@ class PublishedPage(BrowserTest):
 
     def test_a_cell_of_the_heat_map_leads_to_its_rows(self):
         self.page.click("#heat-map td.heat a")
-        state = self.page.state()
-        self.assertEqual((state["to"], state["mode"]), ("rows", "perf"))
-        self.assertEqual(set(self.page.texts("#all-rows tbody td:nth-child(3)")), {state["device"]})
-        self.assertEqual(self.page.script("return document.activeElement.id"), "rows-heading")
+        state = self.assert_soon(self.page.state, lambda state: state.get("to") == "rows")
+        self.assertEqual(state["mode"], "perf")
+        self.assert_soon_equal(lambda: set(self.page.texts("#all-rows tbody td:nth-child(3)")), {state["device"]})
+        self.assert_soon_equal(lambda: self.page.script("return document.activeElement.id"), "rows-heading")
 
     def test_tables_sort_and_save_what_they_show(self):
         self.page.open({"mode": "perf", "op": "q8ta_linear"})
@@ -277,31 +295,28 @@ class PublishedPage(BrowserTest):
         self.assertEqual(self.page.text(button), "µs")
         for direction in ("ascending", "descending"):
             self.page.click(button)
-            self.assertEqual(self.page.script("return document.querySelector('#all-rows th:nth-child(5)').ariaSort"), direction)
+            self.assert_soon_equal(
+                lambda: self.page.script("return document.querySelector('#all-rows th:nth-child(5)').ariaSort"), direction)
             times = [float(text.replace("\u202f", "")) for text in self.page.texts("#all-rows tbody td:nth-child(5)")]
             self.assertEqual(times, sorted(times, reverse=direction == "descending"))
         self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(OUT.resolve())})
         saved = OUT / "rows.csv"
         saved.unlink(missing_ok=True)
         self.page.click("#all-rows .save")
-        until = time.monotonic() + 30
-        while not saved.exists() and time.monotonic() < until:
-            time.sleep(0.05)
-        rows = rows_of(OUT, "rows.csv")
-        self.assertEqual(len(rows), self.page.matching())
+        matching = self.page.matching()
+        rows = self.assert_soon(lambda: rows_of(OUT, saved.name), lambda rows: len(rows) == matching, f"{matching} rows of {saved}")
         self.assertEqual({row["case"].split("/")[0] for row in rows}, {"q8ta_linear"})
 
     def test_the_keyboard_reads_and_opens_marks(self):
         picture = self.browser.find_element(By.CSS_SELECTOR, "#roofline-bandwidth svg")
         self.page.script("arguments[0].focus()", picture)
         picture.send_keys(Keys.ARROW_RIGHT)
-        told = self.page.text("#roofline-bandwidth .told")
-        self.assertIn("GB/s", told)
+        told = self.assert_soon(lambda: self.page.text("#roofline-bandwidth .told"), lambda text: "GB/s" in text)
         picture.send_keys(Keys.ARROW_RIGHT)
-        self.assertNotEqual(self.page.text("#roofline-bandwidth .told"), told)
+        self.assert_soon(lambda: self.page.text("#roofline-bandwidth .told"), lambda text: text != told)
         picture.send_keys(Keys.ENTER)
-        self.page.wait()
-        self.assertIn(self.page.text("#row-title"), self.page.state()["row"])
+        row = self.assert_soon(lambda: self.page.state().get("row"), lambda row: row, "the row in the URL")
+        self.assert_soon(lambda: self.page.text("#row-title"), lambda title: title and title in row)
 
     def test_everything_has_a_name_for_screen_readers(self):
         nameless = """return [...document.querySelectorAll("select, input, button, svg[role], table, .scroll")].filter(node =>
@@ -359,40 +374,38 @@ class NightsPage(BrowserTest):
         tiles = self.page.texts(".card:first-child .tile")
         self.assertEqual(tiles[:3], ["1 failure", "3 SLOWER", "1 BROKEN"])
         self.page.click(".card:first-child .tile:nth-child(2) a")
-        self.assertEqual(self.page.matching(), 3)
-        self.assertEqual(set(self.page.texts("#all-rows .verdict")), {"SLOWER"})
+        self.assert_soon_equal(self.page.matching, 3)
+        self.assert_soon_equal(lambda: set(self.page.texts("#all-rows .verdict")), {"SLOWER"})
 
     def test_a_failures_part_shows_its_map_and_how_to_run_it_again(self):
         self.page.open({"status": "failing", "device": "Acme GPU 1"})
         self.page.click("#failures summary")
-        self.browser.implicitly_wait(10)
-        self.browser.find_element(By.CSS_SELECTOR, "#failures pre")
-        self.assertIn("expected 9, got 10", self.page.text("#failures pre"))
+        self.assert_soon(lambda: self.page.text("#failures pre"), lambda text: "expected 9, got 10" in text)
         self.page.click("#failures a")
-        self.assertEqual(self.page.count(".error-map .tile"), 50)
+        self.assert_soon_equal(lambda: self.page.count(".error-map .tile"), 50)
         self.assertEqual(self.page.count(".error-map .share-0"), 32)
         self.assertEqual(self.page.count(".error-map .share-10"), 2)
-        self.assertIn("assay run", self.page.text(".repro code"))
+        self.assert_soon(lambda: self.page.text(".repro code"), lambda text: "assay run" in text)
         self.page.click(".repro button")
-        self.assertIn(self.page.text(".repro button"), ("Copied", "Press Ctrl+C"))
+        self.assert_soon(lambda: self.page.text(".repro button"), lambda text: text in ("Copied", "Press Ctrl+C"))
 
     def test_a_slower_row_shows_both_sides_and_every_night(self):
         self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
         self.page.click("#all-rows tbody th a")
-        self.assertEqual(self.page.count(".now .sample"), 70)
+        self.assert_soon_equal(lambda: self.page.count(".now .sample"), 70)
         self.assertEqual(self.page.count(".before .sample"), 70)
         times = ".history:nth-of-type(2)"
+        self.assert_soon_equal(lambda: self.page.count(f"{times} .change"), 3)
         self.assertEqual(self.page.count(".history circle.night"), self.nights * self.page.count(".history"))
         self.assertEqual(self.page.count(f"{times} .change-driver"), 1)
-        self.assertEqual(self.page.count(f"{times} .change"), 3)
         self.assertIn("separation", self.page.text("#row-part details"))
 
     def test_tick_labels_of_a_vertical_axis_differ(self):
         self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
         self.page.click("#all-rows tbody th a")
-        axes = self.page.script("""return [...document.querySelectorAll(".samples .axis, .history .axis")].filter(
-            axis => axis.getAttribute("transform").endsWith(",0)")).map(axis => [...axis.querySelectorAll(".tick text")].map(label => label.textContent).filter(text => text))""")
-        self.assertTrue(axes)
+        axes = self.assert_soon(lambda: self.page.script("""return [...document.querySelectorAll(".samples .axis, .history .axis")].filter(
+            axis => axis.getAttribute("transform").endsWith(",0)")).map(axis => [...axis.querySelectorAll(".tick text")].map(label => label.textContent).filter(text => text))"""),
+            lambda axes: axes, "the vertical axes")
         for labels in axes:
             self.assertEqual(len(labels), len(set(labels)), labels)
 
@@ -417,10 +430,10 @@ class HostilePage(BrowserTest):
         for state in ({}, {"status": "failing"}):
             page.open(state)
             page.click("#all-rows tbody th a")
+            self.assert_soon(lambda: page.text("main"), lambda text: "<script>window.hacked" in text)
             self.assertFalse(page.script("return 'hacked' in window"))
             self.assertEqual(page.count("img, iframe, object, embed"), 0)
             self.assertEqual(page.count("body script"), page.count("body script:not([src])"))
-            self.assertIn("<script>window.hacked", page.text("main"))
         self.assert_no_complaints(page)
 
 

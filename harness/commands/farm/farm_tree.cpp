@@ -67,7 +67,7 @@ bool is_report_file(const std::string& name) {
 /// Whether a night's scripts write a file of this name into its folder.
 bool is_night_file(const std::string& name) {
   static const NameSet names = {
-      nightly_json_name, verdict_text_name, "console.txt", "devices.tsv", "plan", "jobs",
+      nightly_json_name, verdict_text_name, "console.txt", "devices.tsv", plan_name, "jobs",
       "exit_code",       "exit_code.new",   "index.html",  "page.html"};
   return names.contains(name) || is_temporary(name);
 }

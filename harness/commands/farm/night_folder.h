@@ -13,6 +13,7 @@ inline constexpr const char* last_good_name = "last-good";
 inline constexpr const char* shards_name = "shards";
 inline constexpr const char* nightly_json_name = "nightly.json";
 inline constexpr const char* verdict_text_name = "verdict.txt";
+inline constexpr const char* plan_name = "plan";  ///< only in nights of scripts/farm/nightly.sh
 
 /// One device in a night's folder.
 struct DeviceFolder {

@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
+#include "harness/commands/farm/baseline.h"
 #include "harness/commands/farm/farm_tree.h"
 #include "harness/commands/farm/night_folder.h"
 #include "harness/report/compare/compare.h"
@@ -121,76 +122,44 @@ class DeviceJudge {
     device_.becomes_last_good = may_become_last_good_ && device_.verdict() == NightVerdict::Good;
   }
 
-  static std::string why_incomplete(const RunReport& report, const fs::path& journal) {
+  std::string why_incomplete(const RunReport& report, const fs::path& journal) const {
     if (is_being_written(journal)) return "the run has not ended";
     return std::string("the run did not finish") +
-           (report.cut_off ? ", and its journal's last line was cut off" : "") +
-           "; resume the night with `nightly.sh --resume`, or a single run with `assay run --resume`";
+           (report.cut_off ? ", and its journal's last line was cut off" : "") + "; run the rest with `" +
+           resuming_command() + "`";
+  }
+
+  std::string resuming_command() const {
+    std::error_code error;
+    if (fs::exists(place_.night / plan_name, error)) return "nightly.sh --resume " + place_.night.string();
+    return "assay run --resume " + folder_.string();
   }
 
   void compare(RunReport report) {
-    const fs::path link = place_.last_good / device_.slug;
-    std::error_code error;
-    if (!fs::exists(fs::symlink_status(link, error))) {
-      device_.note = "no last good night yet";
-      return;
-    }
-    fs::path base = canonical_or_empty(link);
-    if (is_of_this_night(base)) base = earlier_base("this is the last good night");
-    const std::string began = report.run.started_utc;
-    std::optional<RunReport> before =
-        base.empty() && !device_.note.empty() ? std::nullopt : read_base(base, link);
-    if (before && before->run.started_utc > began) {
-      may_become_last_good_ = false;  // a later night remains the base of the nights after it
-      base = earlier_base("the last good night is a later one, " + before->run.run_id);
-      before = base.empty() ? std::nullopt : read_base(base, link);
-    }
-    if (before) hold_against(std::move(*before), std::move(report), base);
+    Baseline baseline = find_baseline({.night = place_.night,
+                                       .link = link(),
+                                       .slug = device_.slug,
+                                       .started_utc = report.run.started_utc,
+                                       .earlier = earlier_});
+    device_.note = baseline.note;
+    device_.warnings = baseline.warnings;
+    may_become_last_good_ = !baseline.is_of_later;
+    if (baseline.report) hold_against(std::move(baseline), std::move(report));
   }
 
-  bool is_of_this_night(const fs::path& report) const {
-    const fs::path from_night = place_.from_night(report);
-    return !report.empty() && *from_night.begin() != "..";
-  }
-
-  /// The report that an earlier verdict on this night was compared with; else empty, with `note` as the
-  /// reason.
-  fs::path earlier_base(const std::string& note) {
-    fs::path base =
-        earlier_.last_good.empty() ? fs::path() : canonical_or_empty(place_.night / earlier_.last_good);
-    if (is_of_this_night(base)) base.clear();
-    if (base.empty()) device_.note = note;
-    return base;
-  }
-
-  std::optional<RunReport> read_base(const fs::path& base, const fs::path& link) {
-    std::string why = "its link is dangling";
-    try {
-      if (const auto journal = base.empty() ? std::nullopt : journal_in(base))
-        return read_checked_journal(*journal);
-      if (!base.empty()) why = base.string() + " holds no journal";
-    } catch (const std::exception& error) {
-      why = error.what();
-    }
-    lose_base(why, link);
-    return std::nullopt;
-  }
-
-  void hold_against(RunReport base, RunReport next, const fs::path& folder) try {
+  void hold_against(Baseline baseline, RunReport next) try {
     std::vector<RunReport> before, now;
-    before.push_back(std::move(base));
+    before.push_back(std::move(*baseline.report));
     now.push_back(std::move(next));
     const RunComparison comparison =
         compare_runs(std::move(before), std::move(now), {.keep_conditions = false}, noise_);
-    device_.last_good = {place_.from_night(folder).string(), digest_of(comparison)};
+    device_.last_good = {place_.from_night(baseline.folder).string(), digest_of(comparison)};
   } catch (const Error& error) {
-    lose_base(error.what(), place_.last_good / device_.slug);
+    device_.problems.push_back(std::string("its last good night cannot be compared with: ") + error.what() +
+                               "; remove " + link().string() + " to start over with the next good night");
   }
 
-  void lose_base(const std::string& why, const fs::path& link) {
-    device_.problems.push_back("its last good night cannot be compared with: " + why + "; remove " +
-                               link.string() + " to start over with the next good night");
-  }
+  fs::path link() const { return place_.last_good / device_.slug; }
 
   const VerdictOptions& options_;
   const RunNoise& noise_;

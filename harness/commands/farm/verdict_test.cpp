@@ -210,7 +210,12 @@ TEST_F(VerdictOfANight, ARunThatDidNotFinishIsNotGood) {
   std::string events = test::read_file(journal);
   test::write_file(journal, events.substr(0, events.rfind(R"({"event":"done")")));
   EXPECT_EQ(judge(1), ExitCode::Infrastructure);
-  EXPECT_THAT(text(), HasSubstr("the run did not finish; resume the night with `nightly.sh --resume`"));
+  EXPECT_THAT(text(), HasSubstr("problem the run did not finish; run the rest with `assay run --resume\n"));
+  EXPECT_THAT(text(), HasSubstr(journal.parent_path().string() + "`\n"));
+  test::write_file(night(1) / "plan", "");
+  judge(1);
+  EXPECT_THAT(text(), HasSubstr("problem the run did not finish; run the rest with `nightly.sh --resume\n"));
+  EXPECT_THAT(text(), HasSubstr(night(1).string() + "`\n"));
   EXPECT_FALSE(fs::exists(last_good("acme")));
 }
 
@@ -221,17 +226,65 @@ TEST_F(VerdictOfANight, FindsARunThatNoLinkNames) {
   EXPECT_THAT(text(), HasSubstr("\nGOOD  acme\n"));
 }
 
-TEST_F(VerdictOfANight, ALastGoodNightThatCannotBeReadIsAProblem) {
+TEST_F(VerdictOfANight, ADamagedLastGoodNightIsAWarningAndTheOneBeforeItIsTaken) {
+  run(1, {test::passed("a")});
+  const fs::path second = run(2, {test::passed("a"), test::passed("b")});
+  const fs::path third = run(3, {test::passed("a")});
+  const fs::path fourth = run(4, {test::passed("a")});
+  for (const int day : {1, 2}) EXPECT_EQ(judge(day), ExitCode::Fine);
+  EXPECT_EQ(judge(3), ExitCode::Failures) << "b is gone";
+  test::write_file(second / "journal.jsonl", "{]\n{]\n");
+  EXPECT_EQ(judge(4), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("GOOD: 2026-01-04, 1 of 1 device good\n"));
+  EXPECT_THAT(text(), HasSubstr("\n  warning its last good night cannot be read"));
+  EXPECT_THAT(text(), HasSubstr((second / "journal.jsonl").string() + ":1: "));
+  EXPECT_THAT(text(), HasSubstr("\n  against 20260101T010000Z-1a2b3c: 1 SAME\n"))
+      << "the third night was not good";
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), fourth));
+  EXPECT_THAT(test::read_file(night(4) / "nightly.json"), HasSubstr("\"warnings\": [\n"));
+  EXPECT_EQ(judge(4), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("\n  against 20260101T010000Z-1a2b3c: 1 SAME\n")) << "again with the same";
+}
+
+TEST_F(VerdictOfANight, ARegressionIsFoundAlthoughTheLastGoodNightIsDamaged) {
+  run(1, {test::passed("a"), test::passed("b")});
+  const fs::path second = run(2, {test::passed("a"), test::passed("b")});
+  run(3, {test::passed("a")});
+  judge(1);
+  judge(2);
+  fs::remove_all(second);
+  EXPECT_EQ(judge(3), ExitCode::Failures);
+  EXPECT_THAT(text(), HasSubstr("is dangling"));
+  EXPECT_THAT(text(), HasSubstr("\n  GONE            shuffle/b/"));
+}
+
+TEST_F(VerdictOfANight, WithoutAnotherGoodNightADamagedOneIsReplacedByTheNext) {
   const fs::path first = run(1, {test::passed("a")});
-  run(2, {test::passed("a")});
+  const fs::path second = run(2, {test::passed("a")});
   judge(1);
   test::write_file(first / "journal.jsonl", "{]\n");
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("warning its last good night cannot be read"));
+  EXPECT_THAT(text(), HasSubstr("against nothing: no other good night before this one can be read\n"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
+}
+
+TEST_F(VerdictOfANight, OfAnEarlierNightMovesNoLinkBackWhenALaterOneIsDamaged) {
+  run(1, {test::passed("a")});
+  run(2, {test::passed("a")});
+  const fs::path third = run(3, {test::passed("a")});
+  for (const int day : {2, 3}) judge(day);
+  test::write_file(third / "journal.jsonl", "{]\n{]\n");
+  EXPECT_EQ(judge(1), ExitCode::Fine);
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), third));
+}
+
+TEST_F(VerdictOfANight, ALastGoodNightOfOtherRowsIsAProblem) {
+  run(1, {test::passed("a")});
+  run(2, {test::passed("b")});
+  judge(1);
   EXPECT_EQ(judge(2), ExitCode::Infrastructure);
   EXPECT_THAT(text(), HasSubstr("its last good night cannot be compared with:"));
-  EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
-  fs::remove_all(first);
-  EXPECT_EQ(judge(2), ExitCode::Infrastructure);
-  EXPECT_THAT(text(), HasSubstr("its link is dangling"));
   fs::remove(last_good("acme"));
   EXPECT_EQ(judge(2), ExitCode::Fine);
 }

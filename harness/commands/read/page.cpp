@@ -9,6 +9,7 @@
 #include "harness/report/record/device_key.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <optional>
 #include <ostream>
@@ -21,6 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using PagePaths = std::vector<fs::path>;
+
+constexpr const char* none_readable = "writing a page: none of the reports can be read";
 
 /// The folders OUT/runs/*, in the order of their names.
 PagePaths run_folders(const fs::path& out) {
@@ -103,7 +106,7 @@ KnownRuns read_runs(const PagePaths& paths, std::ostream& log) {
     runs.nights.all.push_back(std::move(*night));
     runs.journals.push_back(journal);
   }
-  if (runs.journals.empty()) throw Error("writing a page: none of the reports can be read");
+  if (runs.journals.empty()) throw Error(none_readable);
   return runs;
 }
 
@@ -147,38 +150,64 @@ class Bases {
   bool used_ = false;
 };
 
-/// The newest run before a track's last run that has a row in common with it.
-std::optional<std::size_t> night_before(const NightSummaries& nights, const Track& track) {
+/// The newest report before a track's last run that has a row in common with it and that can be read.
+std::optional<RunReport> report_before(const KnownRuns& runs, const Track& track, std::ostream& log) {
   std::set<std::uint32_t> rows;
-  for (const NightRow& row : nights.all[track.nights.back()].rows) rows.insert(row.row);
+  for (const NightRow& row : runs.nights.all[track.nights.back()].rows) rows.insert(row.row);
+  const auto is_common = [&](const NightRow& row) { return rows.contains(row.row); };
   for (std::size_t i = track.nights.size() - 1; i-- > 0;) {
-    const std::vector<NightRow>& others = nights.all[track.nights[i]].rows;
-    if (std::ranges::any_of(others, [&](const NightRow& row) { return rows.contains(row.row); }))
-      return track.nights[i];
+    if (std::ranges::none_of(runs.nights.all[track.nights[i]].rows, is_common)) continue;
+    const fs::path& journal = runs.journals[track.nights[i]];
+    try {
+      return read_journal(journal);
+    } catch (const Error& error) {
+      log << "warning: the newest run is not compared with " << printable(journal.string()) << ": "
+          << error.what() << '\n';
+    }
   }
   return std::nullopt;
 }
 
-void add_track(const KnownRuns& runs, const Track& track, Bases& bases, PageData& data) {
-  const RunReport newest = read_journal(runs.journals[track.nights.back()]);
-  if (bases.are_named()) return data.add(track, newest, bases.of(newest));
-  const std::optional<std::size_t> before = night_before(runs.nights, track);
-  if (!before) return data.add(track, newest, nullptr);
-  const RunReport base = read_journal(runs.journals[*before]);
-  data.add(track, newest, &base);
+/// Adds a track. False: its newest run cannot be read.
+bool add_track(const KnownRuns& runs, const Track& track, Bases& bases, PageData& data, std::ostream& log) {
+  const fs::path& journal = runs.journals[track.nights.back()];
+  const auto newest = or_left_out(journal, log, [&] { return read_journal(journal); });
+  if (!newest) return false;
+  if (bases.are_named()) {
+    data.add(track, *newest, bases.of(*newest));
+    return true;
+  }
+  const std::optional<RunReport> base = report_before(runs, track, log);
+  data.add(track, *newest, base ? &*base : nullptr);
+  return true;
+}
+
+/// The data of a page. Nothing if a newest run cannot be read: it is then no longer among `runs`, which may
+/// have other tracks without it.
+std::optional<std::vector<PagePart>> parts_of(KnownRuns& runs, const PagePaths& base_paths,
+                                              std::ostream& log) {
+  const std::vector<Track> tracks = tracks_of(runs.nights.all);
+  Bases bases(base_paths, tracks.size());
+  PageData data(runs.nights);
+  for (const Track& track : tracks) {
+    if (add_track(runs, track, bases, data, log)) continue;
+    const auto unreadable = static_cast<std::ptrdiff_t>(track.nights.back());
+    runs.nights.all.erase(runs.nights.all.begin() + unreadable);
+    runs.journals.erase(runs.journals.begin() + unreadable);
+    return std::nullopt;
+  }
+  bases.refuse_unused();
+  return std::move(data).parts();
 }
 
 }  // namespace
 
 ExitCode page(const PageOptions& options, const Terminal& terminal) {
-  const KnownRuns runs = read_runs(options.reports, terminal.log);
-  const std::vector<Track> tracks = tracks_of(runs.nights.all);
-  Bases bases(options.base, tracks.size());
-  PageData data(runs.nights);
-  for (const Track& track : tracks) add_track(runs, track, bases, data);
-  bases.refuse_unused();
-  const std::vector<PagePart> parts = std::move(data).parts();
-  write_text(options.out, terminal.out, [&] { return page_html(parts); });
+  KnownRuns runs = read_runs(options.reports, terminal.log);
+  std::optional<std::vector<PagePart>> parts;
+  while (!parts && !runs.journals.empty()) parts = parts_of(runs, options.base, terminal.log);
+  if (!parts) throw Error(none_readable);
+  write_text(options.out, terminal.out, [&] { return page_html(*parts); });
   return ExitCode::Fine;
 }
 

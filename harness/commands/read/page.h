@@ -17,8 +17,9 @@ struct PageOptions {
 };
 
 /// Writes the HTML page of these reports. Each device's newest run and its base are read from their journals,
-/// other runs from their history.csv if there is one. Unreadable reports are left out with a warning. Throws
-/// Error(Usage) if none is left, and for a base that has no row in common with any newest run.
+/// other runs from their history.csv if there is one. Unreadable reports are left out with a warning: the run
+/// before is then the newest, or the base. Throws Error(Usage) if none is left, and for a base that has no
+/// row in common with any newest run.
 ExitCode page(const PageOptions& options, const Terminal& terminal);
 
 }  // namespace assay::app

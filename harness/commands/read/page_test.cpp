@@ -72,6 +72,29 @@ TEST_F(PageCommand, TakesOlderNightsFromTheirSummaries) {
   EXPECT_THAT(log(), HasSubstr("journal.jsonl is left out: "));
 }
 
+TEST_F(PageCommand, LeavesOutTheNewestNightIfItsJournalIsDamaged) {
+  const fs::path first = write_night("night-1", {test::passed("a")});
+  const fs::path second = write_night("night-2", {test::failed("a")});
+  const std::string html = page_of({first, second});
+  const fs::path third = write_night("night-3", {test::passed("a")});
+  test::write_file(third / "journal.jsonl", "no journal\n");
+  EXPECT_EQ(page_of({third, first, second}), html);
+  EXPECT_THAT(log(), HasSubstr("warning: " + (third / "journal.jsonl").string() + " is left out: "));
+  for (const fs::path& night : {first, second}) test::write_file(night / "journal.jsonl", "no journal\n");
+  EXPECT_EQ(test::error_of([&] { page_of({out()}); }), "writing a page: none of the reports can be read");
+}
+
+TEST_F(PageCommand, ComparesWithTheNightBeforeADamagedOne) {
+  const fs::path first = write_night("night-1", {test::failed("a")});
+  const fs::path second = write_night("night-2", {test::passed("a")});
+  const fs::path third = write_night("night-3", {test::failed("a")});
+  const std::string html = page_of({out()}, {first});
+  test::write_file(second / "journal.jsonl", "no journal\n");
+  EXPECT_EQ(page_of({out()}), html) << "history.csv of the second night is intact";
+  EXPECT_THAT(log(), HasSubstr("warning: the newest run is not compared with " +
+                               (second / "journal.jsonl").string() + ": "));
+}
+
 TEST_F(PageCommand, ReadsTheJournalWhereTheSummaryIsMissingOrDamaged) {
   const fs::path first = write_night("night-1", {test::passed("a")});
   write_night("night-2", {test::passed("a")});

@@ -39,6 +39,7 @@ struct LastGood {
 struct DeviceNight {
   std::string slug;                   ///< name of the device's folders: "nvidia-h100-80gb-hbm3"
   std::vector<std::string> problems;  ///< problems of infrastructure as sentences: the cause, and what to do
+  std::vector<std::string> warnings;  ///< sentences about what is wrong, but not with this night
   std::string report;                 ///< folder of its report, relative to the night's folder; empty: none
   std::optional<RunDigest> run;       ///< absent: there is no report, or it cannot be read
   bool has_strict_notes = false;      ///< --strict: rules of the expectations are expired or stale
@@ -74,11 +75,13 @@ inline constexpr int nightly_schema = 1;
 /// nightly.json: everything about a night, for machines. reports/README.md names its fields.
 std::string night_json(const Night& night);
 
-/// The comparison that an earlier verdict on the same night was based on.
+/// What an earlier verdict on a device's night said. Paths are relative to the night's folder.
 struct EarlierVerdict {
-  std::string
-      last_good;  ///< folder of the report it compared with, relative to the night's folder; empty: none
+  std::string report;     ///< folder of the report that was judged; empty: none
+  std::string last_good;  ///< folder of the report that it was compared with; empty: none
+  std::string started_utc;
   bool is_accepted = false;
+  bool became_last_good = false;
 };
 /// Earlier verdicts by device slug. Empty if the text is not a nightly.json that this assay can read.
 std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightly_json);

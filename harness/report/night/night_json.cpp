@@ -92,11 +92,9 @@ void add_run(Json& json, const RunDigest& digest) {
 }
 
 Json device_json(const DeviceNight& device) {
-  Json json = {{"slug", valid_utf8(device.slug)},
-               {"verdict", name_of(device.verdict())},
-               {"problems", texts(device.problems)},
-               {"note", valid_utf8(device.note)},
-               {"report", valid_utf8(device.report)}};
+  Json json = {{"slug", valid_utf8(device.slug)},    {"verdict", name_of(device.verdict())},
+               {"problems", texts(device.problems)}, {"warnings", texts(device.warnings)},
+               {"note", valid_utf8(device.note)},    {"report", valid_utf8(device.report)}};
   if (device.run) {
     add_run(json, *device.run);
     json["duration_s"] = device.duration_s;
@@ -132,7 +130,10 @@ std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightl
   if (json.at("schema") != nightly_schema) return verdicts;
   for (const Json& device : json.at("devices")) {
     EarlierVerdict& verdict = verdicts[device.at("slug").get<std::string>()];
+    verdict.report = device.value("report", "");
+    verdict.started_utc = device.value("started_utc", "");
     verdict.is_accepted = device.at("accepted").get<bool>();
+    verdict.became_last_good = device.value("becomes_last_good", false);
     if (!device.at("last_good").is_null())
       verdict.last_good = device.at("last_good").at("report").get<std::string>();
   }

@@ -29,6 +29,7 @@ void add_compared(SummaryDevice& summary, const DeviceNight& device) {
 SummaryDevice device_of(const DeviceNight& device) {
   SummaryDevice summary{
       .title = device.slug, .verdict = std::string(name_of(device.verdict())), .notes = device.problems};
+  summary.notes.insert(summary.notes.end(), device.warnings.begin(), device.warnings.end());
   add_compared(summary, device);
   if (!device.run) return summary;
   summary.statuses = device.run->statuses;

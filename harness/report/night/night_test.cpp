@@ -200,6 +200,17 @@ TEST(NightJson, OfADeviceWithoutAReportSaysWhy) {
   EXPECT_FALSE(device.contains("statuses")) << "no figure of a run that cannot be read";
 }
 
+TEST(NightJson, HasWarningsThatDoNotMakeTheNightBad) {
+  DeviceNight device = device_of({test::passed("a")});
+  device.warnings = {"its last good night cannot be read"};
+  const auto json = nlohmann::json::parse(night_json(night_of({device})));
+  EXPECT_EQ(json.at("devices").at(0).at("warnings").at(0), "its last good night cannot be read");
+  EXPECT_EQ(json.at("exit_code"), 0);
+  EXPECT_THAT(night_text(night_of({device})), HasSubstr("\n  warning its last good night cannot be read\n"));
+  EXPECT_THAT(github_markdown(night_summary(night_of({device}))),
+              HasSubstr("\n- its last good night cannot be read\n"));
+}
+
 TEST(NightJson, TakesTextOfAnyOrigin) {
   Record odd = test::failed("odd");
   odd.reason = odd.repro = test::nasty;
@@ -210,11 +221,14 @@ TEST(NightJson, TakesTextOfAnyOrigin) {
 
 TEST(NightJson, TellsALaterVerdictWhatItWasHeldAgainst) {
   DeviceNight device = compared({test::passed("a")}, {test::passed("a")});
-  device.is_accepted = true;
+  device.is_accepted = device.becomes_last_good = true;
   const auto earlier =
       earlier_verdicts(night_json(night_of({device, device_of({test::passed("a")}, "fresh")})));
   EXPECT_EQ(earlier.at("acme").last_good, "../2026-01-01/runs/20260101T030405Z-aaaaaa/acme");
   EXPECT_TRUE(earlier.at("acme").is_accepted);
+  EXPECT_TRUE(earlier.at("acme").became_last_good);
+  EXPECT_EQ(earlier.at("acme").report, device.report);
+  EXPECT_EQ(earlier.at("acme").started_utc, device.run->run.started_utc);
   EXPECT_EQ(earlier.at("fresh").last_good, "");
   EXPECT_FALSE(earlier.at("fresh").is_accepted);
 }

@@ -142,6 +142,7 @@ void add_run(std::string& text, const DeviceNight& device) {
 std::string device_text(const DeviceNight& device) {
   std::string text = "\n" + std::string(name_of(device.verdict())) + "  " + printable(device.slug) + "\n";
   for (const std::string& problem : device.problems) line(text, "problem", problem);
+  for (const std::string& warning : device.warnings) line(text, "warning", warning);
   if (device.run) add_run(text, device);
   add_last_good(text, device);
   if (!device.note.empty()) line(text, "against", device.note);

@@ -7,6 +7,7 @@
 set -euo pipefail
 # shellcheck source=scripts/farm/night/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+trap one_is_an_answer EXIT
 night=$1
 read_plan "$night"
 farm=$(dirname "$night")
@@ -40,6 +41,12 @@ write_page() {
   ((${#reports[@]} > 0)) || return 0
   "$assay" page "$night/page.html" "${reports[@]}" >"$night/console/page.txt" 2>&1 ||
     say "conclude: the page could not be written; see $night/console/page.txt"
+  grep '^warning: ' "$night/console/page.txt" >&2 || true
+}
+
+# write_exit_code CODE: writes over the file that nightly.sh made, in place, which a full disk allows.
+write_exit_code() {
+  printf '%s\n' "$1" 1<>"$night/exit_code.new" && mv -T "$night/exit_code.new" "$night/exit_code"
 }
 
 main() {
@@ -55,10 +62,9 @@ main() {
   "$assay" "${judge[@]}" || status=$?
   ((!lost)) || status=3 # an earlier report of a resumed night is no answer
   [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"
-  echo "$status" >"$night/exit_code.new"
-  mv "$night/exit_code.new" "$night/exit_code"
+  write_exit_code "$status" || { status=3 && say "conclude: $night/exit_code could not be written, see above"; }
   ((status == 0)) || say "nightly: exit code $status; the night is in $night" # output makes cron send a mail
-  exit "$status"
+  answer "$status"
 }
 
 main

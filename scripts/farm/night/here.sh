@@ -48,5 +48,5 @@ run_here() {
   pass_signals_on
   while IFS=$'\t' read -r slug _ <&8; do run_device "$slug"; done 8<"$night/devices.tsv"
   "$here/night/conclude.sh" "$night" 9>&- || status=$?
-  exit "$status"
+  answer "$status"
 }

@@ -17,6 +17,21 @@ die() {
   exit "${2:-1}"
 }
 
+# Exit code 1 of a night says that rows failed. set -e ends a script with 1 as well, when a command fails (a full disk, a
+# folder that cannot be written): that is infrastructure. Scripts of a night set this as their trap on EXIT, and end with
+# an exit code of assay by `answer`.
+answered=0
+one_is_an_answer() {
+  local ended=$?
+  ((ended == 1 && !answered)) || return 0
+  say "nightly: a command failed, see above: exit code 3"
+  exit 3
+}
+answer() {
+  answered=1
+  exit "$1"
+}
+
 # json_field NAME LINE: the text of a string field in a JSON object on one line.
 json_field() { grep -oP "\"$1\":\"\\K([^\"\\\\]|\\\\.)*" <<<"$2" | head -1; }
 

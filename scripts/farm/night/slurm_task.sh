@@ -11,19 +11,27 @@
 # It is requeued only while the night's concluding job is in the queue, and at most `most_restarts` times: a row that
 # ends its task each time is CRASH after three, and is not started again.
 set -euo pipefail
+
+# Signals are handled from here on, since one may come before there is a run. The run gets SIGTERM from this script only
+# if Slurm did not send it to all processes.
+run='' ended_by=''
+end_by() {
+  interrupted=1 ended_by=$1
+  echo "SIG$1: $2" >&2
+  [[ $1 != USR1 || -z $run ]] || kill -s TERM "$run" || true
+}
+trap 'end_by USR1 "the time limit is near"' USR1
+trap 'end_by TERM "cancelled or preempted"' TERM
+
 # shellcheck source=scripts/farm/night/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 night=$1 slug=$2 shard=$SLURM_ARRAY_TASK_ID
 most_restarts=4
-ended_by=''
-
-# `run` gets the signal from here only if Slurm did not send it to all processes.
-trap 'interrupted=1 ended_by=USR1; say "the time limit is near"; kill -s TERM "$run" || true' USR1
-trap 'interrupted=1 ended_by=TERM; say "cancelled or preempted"' TERM
 
 say "-- $(date -u +%FT%TZ) task $SLURM_ARRAY_JOB_ID/$shard, restart ${SLURM_RESTART_COUNT:-0}"
 "$here/night/task.sh" "$night" "$slug" "$shard" &
 run=$!
+[[ -z $ended_by ]] || kill -s TERM "$run" || true # the signal came before the run
 wait_for "$run"
 ((status <= 128)) || ended_by=${ended_by:-SIG$(kill -l $((status - 128)))}
 say "-- $(date -u +%FT%TZ) task $SLURM_ARRAY_JOB_ID/$shard: exit code $status${ended_by:+, ended by $ended_by}"

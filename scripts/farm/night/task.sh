@@ -8,6 +8,7 @@
 set -euo pipefail
 # shellcheck source=scripts/farm/night/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+trap one_is_an_answer EXIT
 night=$1 slug=$2 shard=$3
 read_plan "$night"
 IFS=$'\t' read -r _ uuid _ < <(grep -P "^\Q$slug\E\t" "$night/devices.tsv")

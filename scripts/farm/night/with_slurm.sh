@@ -50,7 +50,7 @@ submit_night() {
   while IFS=$'\t' read -r slug uuid name _ <&8; do submit_device "$slug" "$uuid" "$name"; done 8<"$night/devices.tsv"
   conclusion=$(submit conclude --time=60 --requeue --dependency="afterany:$(IFS=: && echo "${jobs[*]}")" \
     --output="$night/console/conclude.txt" -- "$here/night/conclude.sh" "$night")
-  trap - EXIT
+  trap one_is_an_answer EXIT
   jobs=("$conclusion" "${jobs[@]}")
   printf '%s\n' "${jobs[@]}" >"$night/jobs"
 }
@@ -68,7 +68,7 @@ wait_for_night() {
   until [[ -s $night/exit_code ]] || ! is_queued "${jobs[*]}"; do sleep 2; done
   [[ ! -s $night/verdict.txt ]] || cat "$night/verdict.txt"
   [[ ! -s $night/exit_code ]] || status=$(<"$night/exit_code")
-  exit "$status"
+  answer "$status"
 }
 
 run_with_slurm() {
