@@ -158,7 +158,7 @@ TEST(Commands, ACaseFileThatIsNoFileIsALoadErrorAtOnce) {
   for (const std::string& file : {std::string("/dev/zero"), fifo}) {
     const ProcessResult result = assay({"run", cases, file, "--out", folder / "out", "--overwrite"});
     EXPECT_EQ(result.exit_code, 2) << file;
-    EXPECT_THAT(result.err, HasSubstr(file + ": not a regular file"));
+    EXPECT_THAT(result.err, HasSubstr(file + ": error: not a regular file"));
     EXPECT_THAT(result.out, HasSubstr("PASS")) << "the other cases are run";
   }
 }

@@ -365,6 +365,7 @@ class Tries:
                 wrong = complaint(result, codes, self.sanitized)
                 if loot.exists():
                     wrong = f"{command[0]} did what a journal says"
+                    loot.unlink() if loot.is_file() else shutil.rmtree(loot)
                 self.note("sent", result, wrong, [journal])
 
     def robbed(self):
