@@ -10,6 +10,7 @@
 #include <ostream>
 #include <streambuf>
 #include <string>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -122,6 +123,25 @@ std::optional<std::string> whole_file(const fs::path& path) {
   }
 }
 
+bool read_regular_file(const fs::path& path, std::uintmax_t most_bytes,
+                       const std::function<void(std::string_view piece)>& take) {
+  // Without O_NONBLOCK the open itself would wait for the writer of a FIFO.
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  struct stat status {};
+  if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (static_cast<std::uintmax_t>(status.st_size) > most_bytes) return false;
+  std::uintmax_t left = most_bytes;  // the file may grow meanwhile
+  std::array<char, 1 << 16> chunk;
+  while (true) {
+    const ssize_t count = ::read(file.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return count == 0;
+    if (static_cast<std::uintmax_t>(count) > left) return false;
+    left -= static_cast<std::uintmax_t>(count);
+    take({chunk.data(), static_cast<std::size_t>(count)});
+  }
+}
+
 std::size_t write_bytes(int fd, std::string_view bytes) {
   std::size_t written = 0;
   while (written < bytes.size()) {
@@ -149,7 +169,12 @@ void replace_file(const fs::path& path, const std::function<void(std::ostream&)>
   errno = 0;
   WritingBuffer buffer(file.get());
   std::ostream stream(&buffer);
-  write(stream);
+  try {
+    write(stream);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
   stream.flush();
   // Some file systems report a full disk only when the file is closed.
   const bool replaced = stream && file.close() && std::rename(temporary.c_str(), path.c_str()) == 0;

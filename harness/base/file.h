@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
@@ -35,6 +36,12 @@ class FileDescriptor {
 /// Returns all bytes of a file; nothing, with errno set, if it cannot be read or is a folder.
 std::optional<std::string> whole_file(const std::filesystem::path& path);
 
+/// Calls `take` with each piece of a regular file, links followed, and returns whether all of it was read.
+/// Anything else (a FIFO, a device, a folder) and a file of more than `most_bytes` is not read at all: that
+/// could wait or go on for ever.
+bool read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes,
+                       const std::function<void(std::string_view piece)>& take);
+
 /// Writes all bytes to an open file, with a single write(2) where the system accepts that. Returns the number
 /// of bytes written; if it is smaller than asked, errno says why.
 std::size_t write_bytes(int fd, std::string_view bytes);
@@ -47,7 +54,8 @@ void make_directories(const std::filesystem::path& directory);
 /// followed. On failure it throws Error(Infrastructure) and leaves no temporary file.
 void replace_file(const std::filesystem::path& path, std::string_view content);
 
-/// Replaces a file with what `write` streams, which is never in memory as a whole.
+/// Replaces a file with what `write` streams, which is never in memory as a whole. If `write` throws, the
+/// file stays as it is.
 void replace_file(const std::filesystem::path& path, const std::function<void(std::ostream&)>& write);
 
 /// Writes a file that a user named. Links are followed, and anything but a regular file (a device, a FIFO) is

@@ -94,6 +94,32 @@ TEST(WriteNamedFile, FollowsLinksAndKeepsThem) {
   EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
 }
 
+TEST(ReadRegularFile, ReadsNothingElseAndNoLargerFile) {
+  const test::TemporaryFolder folder;
+  std::string got;
+  const auto reads = [&](const fs::path& path, std::uintmax_t most) {
+    got.clear();
+    return read_regular_file(path, most, [&](std::string_view piece) { got += piece; });
+  };
+  const std::string text(100'000, 'x');
+  const std::string file = folder.write("file", text);
+  fs::create_symlink("file", folder / "link");
+  for (const fs::path& path : std::vector<fs::path>{file, folder / "link"}) {
+    EXPECT_TRUE(reads(path, text.size()));
+    EXPECT_EQ(got, text);
+    EXPECT_FALSE(reads(path, text.size() - 1));
+    EXPECT_EQ(got, "");
+  }
+  fs::resize_file(file, std::uintmax_t{1} << 40);
+  EXPECT_FALSE(reads(file, text.size())) << "a sparse file of 1 TiB";
+  const std::string fifo = folder / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  for (const fs::path& path : std::vector<fs::path>{fifo, "/dev/zero", folder / "nothing", folder / ""}) {
+    EXPECT_FALSE(reads(path, text.size())) << path;
+    EXPECT_EQ(got, "");
+  }
+}
+
 TEST(WriteNamedFile, WritesToADeviceOrFifoWithoutReplacingIt) {
   const test::TemporaryFolder folder;
   const std::string fifo = folder / "fifo";

@@ -15,8 +15,13 @@ namespace assay::cli {
 /// Throws Error(Usage) if there is no such subcommand.
 std::function<ExitCode()> parse(int argc, char** argv, const app::Context& context);
 
-/// Parses a command line "assay", "run", ...; `options` are the values of the options that it does not give.
-/// Throws Error(Usage).
-app::RunOptions parse_run(const std::vector<std::string>& command, app::RunOptions options = {});
+/// Parses a command line "assay", "run", ... Throws Error(Usage).
+app::RunOptions parse_run(const std::vector<std::string>& command);
+
+/// The command line of an attempt to resume a run: the run's own, `before`, which its journal has, changed by
+/// the options that are given `now` with --resume. Options that start programs or write outside of the run's
+/// folder come from `now` alone. Throws Error(Usage) that names them if `before` has some that `now` has not.
+std::vector<std::string> resumed_command(const std::vector<std::string>& before,
+                                         const std::vector<std::string>& now);
 
 }  // namespace assay::cli

@@ -83,7 +83,8 @@ void declare_judge(CLI::App& app, app::JudgeOptions& options) {
 
 ExitCode judge(const app::JudgeOptions& options, const Context& context) {
   const app::StopSignal stop([] {
-    std::cerr << "\nstopping after the row that is running; a second signal stops immediately\n";
+    std::cerr << "\nstopping after the row that is running; another signal, a second or more later, stops "
+                 "immediately\n";
   });  // before Vulkan starts threads of its own
   return app::judge(options, context, terminal(), [&] { return stop.requested(); });
 }

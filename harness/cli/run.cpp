@@ -17,7 +17,7 @@ namespace assay::cli {
 namespace {
 
 constexpr const char* stopping =
-    "\nstopping after the row that is running; a second signal stops immediately\n";
+    "\nstopping after the row that is running; another signal, a second or more later, stops immediately\n";
 
 /// Returns the requested options, with the shard that the command line or the environment names.
 app::RunOptions options_of_new_run(const app::RunOptions& asked) {
@@ -26,14 +26,13 @@ app::RunOptions options_of_new_run(const app::RunOptions& asked) {
   return options;
 }
 
-/// Returns the requested options, or with --resume the resumed run's own, changed by those that are given
-/// now. `context` then gets the command line of the resumed run.
+/// Returns the requested options, or with --resume those of resumed_command(), which `context` then gets as
+/// its command line.
 app::RunOptions options_of_run(const app::RunOptions& asked, Context& context) {
   if (asked.resume.empty()) return options_of_new_run(asked);
-  app::ResumedRun resumed = app::find_resumed_run(asked.resume, context);
-  resumed.options.attempt = {};
-  app::RunOptions options = parse_run(context.command_line, std::move(resumed.options));
-  context.command_line = resumed.command;
+  const app::ResumedRun resumed = app::find_resumed_run(asked.resume);
+  context.command_line = resumed_command(resumed.command, context.command_line);
+  app::RunOptions options = parse_run(context.command_line);
   options.resume = resumed.folder;
   options.resumed_shard = resumed.shard;
   options.secret_seed = resumed.secret_seed;

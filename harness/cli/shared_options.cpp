@@ -42,11 +42,12 @@ CLI::Option* add_ceilings(CLI::App& app, std::string& ceilings, const std::strin
       ->capture_default_str();
 }
 
-void add_ceiling_store(CLI::App& app, std::filesystem::path& folder) {
-  app.add_option("--ceiling-store", folder,
-                 "Folder of ceilings for the runs of one night: measured ceilings are stored there and "
-                 "reused, even if other work disturbed them (default: $XDG_CACHE_HOME/assay/ceilings, which "
-                 "keeps only undisturbed ones)");
+CLI::Option* add_ceiling_store(CLI::App& app, std::filesystem::path& folder) {
+  return app.add_option(
+      "--ceiling-store", folder,
+      "Folder of ceilings for the runs of one night: measured ceilings are stored there and "
+      "reused, even if other work disturbed them (default: $XDG_CACHE_HOME/assay/ceilings, which "
+      "keeps only undisturbed ones)");
 }
 
 }  // namespace assay::cli

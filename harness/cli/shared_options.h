@@ -23,6 +23,6 @@ void add_case_options(CLI::App& app, app::CaseOptions& options);
 void add_benchmark_flag(CLI::App& app, bool& flag);
 CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file);
 CLI::Option* add_ceilings(CLI::App& app, std::string& ceilings, const std::string& help);
-void add_ceiling_store(CLI::App& app, std::filesystem::path& folder);
+CLI::Option* add_ceiling_store(CLI::App& app, std::filesystem::path& folder);
 
 }  // namespace assay::cli

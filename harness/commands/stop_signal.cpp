@@ -5,7 +5,8 @@
 
 namespace assay::app {
 
-StopSignal::StopSignal(std::function<void()> when_requested) : when_requested_(std::move(when_requested)) {
+StopSignal::StopSignal(std::function<void()> when_requested, std::chrono::milliseconds one_request)
+    : when_requested_(std::move(when_requested)), one_request_(one_request) {
   sigemptyset(&signals_);
   sigaddset(&signals_, SIGINT);
   sigaddset(&signals_, SIGTERM);
@@ -35,6 +36,7 @@ void StopSignal::listen() {
     int signal = 0;
     sigwait(&signals_, &signal);
     if (closing_) return;
+    if (is_same_request()) continue;
     if (requested_) {
       std::signal(signal, SIG_DFL);
       pthread_sigmask(SIG_UNBLOCK, &signals_, nullptr);
@@ -44,7 +46,12 @@ void StopSignal::listen() {
   }
 }
 
+bool StopSignal::is_same_request() const {
+  return requested_ && std::chrono::steady_clock::now() - first_ < one_request_;
+}
+
 void StopSignal::request() {
+  first_ = std::chrono::steady_clock::now();
   {
     const std::lock_guard lock(mutex_);
     requested_ = true;

@@ -37,16 +37,30 @@ TEST(StopSignal, IsRequestedByASignalAndStaysSo) {
   }
 }
 
-TEST(StopSignal, ASecondSignalEndsTheProcess) {
+TEST(StopSignal, ALaterSignalEndsTheProcess) {
   EXPECT_EXIT(
       {
-        StopSignal stop;
+        StopSignal stop({}, std::chrono::milliseconds(0));
         ::kill(::getpid(), SIGINT);
         if (!stop.requested_within(long_enough)) conclude(false);
         ::kill(::getpid(), SIGINT);
         for (;;) ::pause();
       },
       ::testing::KilledBySignal(SIGINT), "");
+}
+
+TEST(StopSignal, SignalsThatComeTogetherAreOneRequest) {
+  EXPECT_EXIT(
+      {
+        int calls = 0;
+        {
+          StopSignal stop([&] { ++calls; }, std::chrono::hours(1));
+          for (const int signal : {SIGTERM, SIGINT, SIGTERM, SIGHUP}) ::kill(::getpid(), signal);
+          for (sigset_t pending; ::sigpending(&pending), ::sigisemptyset(&pending) == 0;) ::usleep(1000);
+        }
+        conclude(calls == 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST(StopSignal, LeavesAHangUpIgnoredForNohup) {

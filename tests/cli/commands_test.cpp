@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <sys/stat.h>
 
 namespace assay::test {
 namespace {
@@ -147,6 +148,19 @@ TEST(Commands, AMissingFileIsALoadError) {
   const ProcessResult result = assay({"list", "/no/such/file.yaml"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("/no/such/file.yaml"));
+}
+
+TEST(Commands, ACaseFileThatIsNoFileIsALoadErrorAtOnce) {
+  const TemporaryFolder folder;
+  const std::string fifo = folder / "fifo.yaml";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  for (const std::string& file : {std::string("/dev/zero"), fifo}) {
+    const ProcessResult result = assay({"run", cases, file, "--out", folder / "out", "--overwrite"});
+    EXPECT_EQ(result.exit_code, 2) << file;
+    EXPECT_THAT(result.err, HasSubstr(file + ": error: not a regular file"));
+    EXPECT_THAT(result.out, HasSubstr("PASS")) << "the other cases are run";
+  }
 }
 
 TEST(Commands, AnIndexBeyondItsTableIsALoadErrorAtItsPlace) {

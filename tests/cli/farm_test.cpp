@@ -1,4 +1,5 @@
 #include "harness/report/journal/journal.h"
+#include "harness/report/journal/journal_text.h"
 #include "harness/tensor/npy/npy.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"
@@ -314,7 +315,8 @@ TEST(MaxFailures, StopsARunAndItsRestCanBeRun) {
   EXPECT_GE(count(first, Status::Fail), 2U);
   EXPECT_GE(count(first, Status::Missing), 1U);
 
-  const ProcessResult rest = assay({"run", "--resume", farm.folder / "out"});
+  const ProcessResult rest =
+      assay({"run", "--resume", farm.folder / "out", "--shaders", farm.folder / "shaders"});
   EXPECT_EQ(rest.exit_code, 1) << rest.err;
   EXPECT_TRUE(farm.report().complete) << "the limit was that of the first run alone";
   EXPECT_EQ(count(farm.report(), Status::Fail), 40U);
@@ -434,15 +436,116 @@ TEST(Resume, RefusesOtherDevices) {
   EXPECT_THAT(result.err, HasSubstr("it ran on 'mock-1', but the devices here are now: mock-0"));
 }
 
-TEST(Resume, KeepsTheWorkerCommandOfTheRunUnlessAnotherIsGiven) {
+TEST(Resume, TakesNoWorkerCommandFromAJournal) {
   const Farm farm;
   ASSERT_EQ(farm.run_mock("--rows 5").exit_code, 0);
   std::string text = read_file(farm.journal());
   text.resize(text.rfind(R"({"event":"begin")"));
   std::ofstream(farm.journal(), std::ios::trunc) << text;
   const ProcessResult result = assay({"run", "--resume", farm.folder / "out"});
-  EXPECT_EQ(result.exit_code, 0) << result.err << "this binary's own worker would have another device";
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("give it again"));
+  const ProcessResult own = assay({"run", "--resume", farm.folder / "out", "--worker-command", ""});
+  EXPECT_EQ(own.exit_code, 2) << "this binary's own worker has another device";
+  EXPECT_EQ(
+      assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 5")}).exit_code,
+      0);
   EXPECT_EQ(count(farm.report(), Status::Pass), 5U);
+}
+
+TEST(Resume, GoesOnWithACompressedJournal) {
+  const Farm farm;
+  ASSERT_EQ(farm.run_mock("--rows 5").exit_code, 0);
+  std::string text = read_file(farm.journal());
+  text.resize(text.rfind(R"({"event":"begin")"));
+  const fs::path journal = farm.journal();
+  std::ofstream(journal.string() + ".zst", std::ios::binary) << compressed(text);
+  fs::remove(journal);
+  const ProcessResult result =
+      assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 5")});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_FALSE(fs::exists(journal.string() + ".zst"));
+  EXPECT_TRUE(read_file(journal).starts_with(text)) << "rows that had ended did not run again";
+  EXPECT_EQ(count(farm.report(), Status::Pass), 5U);
+
+  std::ofstream(journal.string() + ".zst", std::ios::binary) << compressed("another run\n");
+  const ProcessResult both =
+      assay({"run", "--resume", farm.folder / "out", "--worker-command", farm.mock("--rows 5")});
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.err, HasSubstr("which are not the same run"));
+}
+
+TEST(Farm, EndsAtOnceAndSavesItsJournalIfItsOutputIsRemoved) {
+  for (const char* removed : {"out", "journal"}) {
+    const Farm farm;
+    const fs::path err = farm.folder / "err";
+    const int pid = start({.words = {ASSAY_BINARY, "run", farm.file, "--out", farm.folder / "out",
+                                     "--worker-command", farm.mock("--rows 2000 --row-ms 50")}},
+                          "/dev/null", err);
+    while (farm.journal().empty() || read_file(farm.journal()).find(R"("event":"end")") == std::string::npos)
+      ::usleep(10'000);
+    const fs::path journal = farm.journal();
+    if (removed == std::string("out")) {
+      fs::remove_all(farm.folder / "out");
+    } else {
+      fs::remove(journal);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3) << removed << status;
+    EXPECT_THAT(read_file(err), HasSubstr("was removed while the run wrote it")) << removed;
+    const RunReport report = read_journal(journal);
+    EXPECT_GE(count(report, Status::Pass), 1U);
+    EXPECT_GE(count(report, Status::Missing), 1000U) << "it did not go on";
+  }
+}
+
+TEST(Resume, RefusesExpectationsThatCameOrWent) {
+  const Farm farm;
+  const std::string rules = "device: none of this name\nexpect: []\n";
+  ASSERT_LE(farm.run({"--mode", "accu"}).exit_code, 1);
+  farm.folder.write("expectations/some.yaml", rules);
+  const ProcessResult came = assay({"run", "--resume", farm.folder / "out"});
+  EXPECT_EQ(came.exit_code, 2);
+  EXPECT_THAT(came.err, HasSubstr("the expectations were added since"));
+  ASSERT_LE(farm.run({"--mode", "accu", "--overwrite"}).exit_code, 2);
+  fs::remove(farm.folder / "expectations/some.yaml");
+  const ProcessResult went = assay({"run", "--resume", farm.folder / "out"});
+  EXPECT_EQ(went.exit_code, 2);
+  EXPECT_THAT(went.err, HasSubstr("the expectations are gone"));
+}
+
+TEST(Dump, ThatCannotBeWrittenBlamesNoRow) {
+  for (const bool isolation : {true, false}) {
+    const Farm farm;
+    std::vector<std::string> words{"--mode", "accu", "--dump", farm.folder.write("file", "")};
+    if (!isolation) words.emplace_back("--no-isolation");
+    const ProcessResult result = farm.run(words);
+    EXPECT_EQ(result.exit_code, 3) << result.out << result.err;
+    const RunReport report = farm.report();
+    EXPECT_EQ(count(report, Status::Missing), report.records.size());
+    EXPECT_THAT(report.records.at(0).reason, HasSubstr("dumping a case: creating '"));
+  }
+}
+
+TEST(Dump, ThatFindsTheDiskFullBlamesNoRowAndTheRestIsRunLater) {
+  const Farm farm;
+  const std::string dump = farm.folder / "dump";
+  ASSERT_EQ(farm.run({"--mode", "accu", "--dump", dump}).exit_code, 0);
+  fs::path full;
+  for (const auto& entry : fs::recursive_directory_iterator(dump))
+    if (entry.path().filename() == "x.npy") full = std::max(full, entry.path());
+  fs::remove(full);
+  fs::create_symlink("/dev/full", full);
+  const ProcessResult result = farm.run({"--mode", "accu", "--dump", dump, "--overwrite", "--workers", "1"});
+  EXPECT_EQ(result.exit_code, 3) << result.out << result.err;
+  const RunReport report = read_journal(device_folder(farm.folder / "out") / "journal.jsonl");
+  EXPECT_EQ(count(report, Status::Crash), 0U);
+  EXPECT_GE(count(report, Status::Missing), 1U);
+  EXPECT_EQ(count(report, Status::Missing) + count(report, Status::Pass), report.records.size());
+  fs::remove(full);
+  EXPECT_EQ(assay({"run", "--resume", farm.folder / "out", "--dump", dump}).exit_code, 0);
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(full)));
 }
 
 TEST(Resume, RefusesOptionsThatTheRunHasAlready) {

@@ -9,10 +9,13 @@
 #include <csignal>
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
+#include <utility>
+#include <vector>
 
 // The state of a run after a signal. Signals are sent when the journal shows that the run is at that point.
 
@@ -68,11 +71,24 @@ class Running {
   }
 
   void send(int signal) const { ::kill(pid_, signal); }
-  /// To its workers, and then to itself: as Slurm and systemd stop what they have started.
-  void send_to_all(int signal) const {
+  void send_while_it_is_suspended(std::initializer_list<int> signals) const {
+    send(SIGSTOP);
+    for (const int signal : signals) send(signal);
+    send(SIGCONT);
+  }
+  std::vector<int> workers() const {
     const std::string pid = std::to_string(pid_);
     std::istringstream children(read_file("/proc/" + pid + "/task/" + pid + "/children"));
-    for (int child = 0; children >> child;) ::kill(child, signal);
+    std::vector<int> pids;
+    for (int child = 0; children >> child;) pids.push_back(child);
+    return pids;
+  }
+  void send_to_workers(int signal) const {
+    for (const int worker : workers()) ::kill(worker, signal);
+  }
+  /// To its workers, and then to itself: as Slurm and systemd stop what they have started.
+  void send_to_all(int signal) const {
+    send_to_workers(signal);
     send(signal);
   }
   /// The status as waitpid() gives it.
@@ -140,7 +156,7 @@ TEST(Interrupt, LeavesReportsInWhichEveryRowHasOneStatus) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     Running running;
     expect_cleanly_interrupted(running, signal);
-    EXPECT_THAT(running.err(), HasSubstr("a second signal stops immediately"));
+    EXPECT_THAT(running.err(), HasSubstr("another signal, a second or more later, stops immediately"));
   }
 }
 
@@ -159,15 +175,28 @@ TEST(Interrupt, EndsTheFirstRoundOfWatchingInTheSameWay) {
   EXPECT_THAT(running.out(), Not(HasSubstr("watching ")));
 }
 
-TEST(Interrupt, ASecondSignalEndsAtOnce) {
+/// As `timeout N assay run` does: the child, then its process group, which it is in.
+TEST(Interrupt, IsOneRequestIfTwoSignalsComeTogether) {
+  for (const auto& [first, second] : {std::pair(SIGTERM, SIGTERM), std::pair(SIGINT, SIGTERM)}) {
+    Running running;
+    ASSERT_TRUE(running.wait_until_rows_take_turns()) << running.err();
+    running.send_while_it_is_suspended({first, second});
+    expect_clean_end(running);
+  }
+}
+
+TEST(Interrupt, ALaterSignalEndsAtOnce) {
   Running running;
   ASSERT_TRUE(running.wait_until_rows_take_turns()) << running.err();
-  running.send(SIGSTOP);  // so that both signals find it in the middle of a row
+  running.send_to_workers(SIGSTOP);  // so that the row does not end
   running.send(SIGINT);
+  ASSERT_TRUE(running.wait_until_said("stopping after")) << running.err();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // what makes it a later one
+  const std::vector<int> workers = running.workers();
   running.send(SIGTERM);
-  running.send(SIGCONT);
   const int status = running.wait_for_end();
   EXPECT_TRUE(WIFSIGNALED(status)) << "it ended with " << WEXITSTATUS(status);
+  for (const int worker : workers) ::kill(worker, SIGKILL);
 }
 
 }  // namespace

@@ -267,10 +267,22 @@ TEST_F(Nightly, GoesOnWithTasksThatWereKilled) {
   fs::remove_all(night() / "shards/slow/2");  // as if it had not begun
   EXPECT_EQ(nightly({"--resume", farm() / "latest"}).exit_code, 0);
   const std::string shards = night() / "shards/";
-  EXPECT_THAT(calls(), AllOf(HasSubstr("run --resume " + shards + "acme-fast-1/1\n"),
-                             HasSubstr("run --resume " + shards + "slow/1\n"),
+  const std::string store = " --ceiling-store " + (night() / "ceilings").string() + "\n";
+  EXPECT_THAT(calls(), AllOf(HasSubstr("run --resume " + shards + "acme-fast-1/1" + store),
+                             HasSubstr("run --resume " + shards + "slow/1" + store),
                              HasSubstr("--shard 2/2 --out " + shards + "slow/2 "), HasSubstr(" --tier ci\n"),
                              HasSubstr("prune " + farm().string() + " --keep 3 --shards\n")));
+}
+
+TEST_F(Nightly, GivesAgainWhatIsNeverTakenFromAJournal) {
+  set("kill");
+  EXPECT_EQ(nightly({farm(), "--", "--tier", "ci", "--dump", "some where", "--answer-cache=none"}).exit_code,
+            0);
+  unset("kill");
+  unset("calls");
+  EXPECT_EQ(nightly({"--resume", farm() / "latest"}).exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr("/ceilings --dump some where --answer-cache=none\n"));
+  EXPECT_THAT(calls(), Not(HasSubstr("--tier")));
 }
 
 TEST_F(Nightly, IsRefusedBesideAnother) {

@@ -119,7 +119,8 @@ TEST(Mode, BothSelectsWhatNoModeDoes) {
 
 TEST(ResumeOptions, AreThoseThatTheHelpNames) {
   const std::string allowed =
-      "only --no-isolation, --workers, --worker-command, --max-failures and --verbose ";
+      "only --shaders, --versus-shaders, --dump, --ceiling-store, --answer-cache, --no-isolation, --workers, "
+      "--worker-command, --max-failures, --github-summary and --verbose ";
   EXPECT_THAT(assay({"run", "--help"}).out, HasSubstr(allowed + "may be given"));
   for (const char* option : {"--overwrite", "--seed=7", "--benchmark", "--mode=accu"}) {
     const ProcessResult result = assay({"run", "--resume", "nowhere", option});

@@ -70,15 +70,32 @@ class Result:
 
 
 class Killed(Result):
-    """A process that gets a signal some time after its start."""
+    """A process that gets signals some time after its start."""
 
-    def __init__(self, words, number, after, **options):
-        self.number, self.after = number, after
+    def __init__(self, words, numbers, after, **options):
+        self.numbers, self.after = numbers, after
         super().__init__(words, **options)
 
     def interrupt(self, process):
         time.sleep(self.after)
-        process.send_signal(self.number)
+        for number in self.numbers:
+            os.kill(process.pid, number)
+
+
+class Robbed(Result):
+    """A run whose files are moved or removed by `take` when its journal has a plan."""
+
+    def __init__(self, words, out, take, **options):
+        self.out, self.take = out, take
+        super().__init__(words, **options)
+
+    def interrupt(self, process):
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            for journal in self.out.glob("runs/*/*/journal.jsonl"):
+                if b'"event":"plan"' in journal.read_bytes():
+                    return self.take(self.out, journal)
+            time.sleep(0.002)
 
 
 def complaint(result, codes, sanitized, seconds=SLOWEST_S, kib=LARGEST_KIB):
@@ -213,8 +230,8 @@ class Tries:
         return {str(path): hashlib.sha256(path.read_bytes()).hexdigest()
                 for path in sorted(folder.rglob("*")) if path.is_file()}
 
-    def stopped(self, kind, numbers, codes):
-        """Makes runs that a signal ends, in a folder that holds another run."""
+    def stopped(self, kind, numbers, codes, times=1):
+        """Makes runs that a signal ends, sent so many times at once, in a folder that holds another run."""
         def one(number):
             rng = mutate.generator(self.seed, kind, number)
             out = self.place(kind, number) / "out"
@@ -222,7 +239,7 @@ class Tries:
             before = self.prints_of(out / "runs")
             words = [self.binary, "run", str(self.base / "c.yaml"), "--out", str(out), "--overwrite",
                      "--ceilings", "none"]
-            result = Killed(words, rng.choice(numbers), rng.uniform(0.02, 1.5))
+            result = Killed(words, [rng.choice(numbers)] * times, rng.uniform(0.02, 1.5))
             return result, complaint(result, codes, self.sanitized) or self.left_behind(out, before, kind), [out]
         self.each(kind, one)
 
@@ -230,7 +247,8 @@ class Tries:
         self.stopped("kill", [signal.SIGKILL], (0, -9))
 
     def signals(self):
-        self.stopped("signal", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], (0, 3, -1, -2, -15))
+        # timeout(1) sends its signal twice.
+        self.stopped("signal", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], (0, 3, -1, -2, -15), times=2)
 
     def left_behind(self, out, before, kind):
         """The defects in the files of a run that was ended."""
@@ -329,6 +347,58 @@ class Tries:
                 wrong = "what a link names was written"
             self.note("folder", result, wrong)
 
+    def sent(self):
+        """Makes reports whose journals name programs to start and files to write."""
+        loot = self.folder / "loot"
+        options = {"--worker-command": f"touch {loot}; false", "--dump": loot, "--github-summary": loot,
+                   "--answer-cache": loot, "--ceiling-store": loot}
+        for option, value in options.items():
+            out = self.place("sent", option) / "out"
+            shutil.copytree(self.base / "out", out, symlinks=True)
+            journal = next(out.glob("runs/*/*/journal.jsonl"))
+            words = json.dumps([option, str(value), "--budget"], separators=(",", ":"))[1:-1].encode()
+            text = self.journal.replace(b'"--budget"', words, 1)
+            journal.write_bytes(text[:text.rindex(b'{"event":"begin"')])
+            for command, codes in ((("run", "--resume", out), (2,)), (("report", out), (0, 3)),
+                                   (("compare", out, out), (0, 1)), (("page", "-", out), (0,))):
+                result = self.assay(*command)
+                wrong = complaint(result, codes, self.sanitized)
+                if loot.exists():
+                    wrong = f"{command[0]} did what a journal says"
+                    loot.unlink() if loot.is_file() else shutil.rmtree(loot)
+                self.note("sent", result, wrong, [journal])
+
+    def robbed(self):
+        """Makes runs whose journal or folder is moved or removed."""
+        takes = {"folder removed": lambda out, journal: shutil.rmtree(out, ignore_errors=True),
+                 "journal removed": lambda out, journal: journal.unlink(),
+                 "folder moved": lambda out, journal: out.rename(out.parent / "moved"),
+                 "journal moved": lambda out, journal: journal.rename(out.parent / "journal.jsonl")}
+        for name, take in takes.items():
+            place = self.place("robbed", name)
+            words = [self.binary, "run", str(self.base / "c.yaml"), "--out", str(place / "out"), "--ceilings", "none"]
+            result = Robbed(words, place / "out", take)
+            wrong = complaint(result, (3,), self.sanitized)
+            journals = list(place.rglob("journal.jsonl"))
+            if not wrong and (len(journals) != 1 or not journals[0].read_bytes().endswith(b"\n")):
+                wrong = f"{len(journals)} journals are left"
+            self.note("robbed", result, wrong, journals)
+
+    def special(self):
+        """Gives files that are no regular ones, and a folder of dumps that cannot be written."""
+        place = self.place("special", "all")
+        os.mkfifo(place / "fifo.yaml")
+        (place / "file").write_bytes(b"")
+        run = ("run", self.base / "c.yaml", "--mode", "accu", "--ceilings", "none", "--out")
+        for number, (more, code) in enumerate([(["/dev/zero"], 2), ([place / "fifo.yaml"], 2),
+                                               (["--dump", place / "file"], 3)]):
+            out = place / f"out{number}"
+            result = self.assay(*run, out, *more)
+            wrong = complaint(result, (code,), self.sanitized)
+            if b"CRASH" in result.out:
+                wrong = "an innocent row is a CRASH"
+            self.note("special", result, wrong)
+
     def all(self):
         self.yaml()
         self.npy()
@@ -338,6 +408,9 @@ class Tries:
         self.shaders()
         self.descriptors()
         self.folders()
+        self.sent()
+        self.robbed()
+        self.special()
 
     def show(self):
         print(f"seed {self.seed}, {self.binary}{' (sanitized)' if self.sanitized else ''}")
@@ -352,7 +425,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--binary", default="build/release/assay")
     parser.add_argument("--only", help="one kind",
-                        choices=("yaml", "npy", "journals", "kills", "signals", "shaders", "descriptors", "folders"))
+                        choices=("yaml", "npy", "journals", "kills", "signals", "shaders", "descriptors", "folders",
+                                 "sent", "robbed", "special"))
     options = parser.parse_args()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # runs would ignore it as well if whoever started this does (nohup)
     tries = Tries(options)

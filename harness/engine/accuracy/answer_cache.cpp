@@ -1,5 +1,6 @@
 #include "harness/engine/accuracy/answer_cache.h"
 
+#include "harness/base/file.h"
 #include "harness/base/hash.h"
 #include "harness/engine/accuracy/answer_codec.h"
 #include "harness/gpu/gpu.h"
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <unistd.h>
 
@@ -23,16 +25,14 @@ namespace fs = std::filesystem;
 /// The speed of an ordinary disk and the checksum together.
 constexpr double read_bytes_per_ms = 5e5;
 
-/// The content of a file; nothing when it does not exist or cannot be read completely.
-std::optional<std::vector<std::byte>> read_file(const fs::path& file) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(file, error);
-  std::ifstream stream(file, std::ios::binary);
-  if (error || !stream) return std::nullopt;
-  std::vector<std::byte> bytes(size);
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!stream) return std::nullopt;
-  return bytes;
+constexpr const char* suffix = ".answers";  ///< of a file's name; in a temporary one .tmp<number> follows
+
+/// The content of a file; nothing when it does not exist, is no regular file, is larger than `most_bytes` or
+/// cannot be read completely.
+std::optional<std::string> content_of(const fs::path& file, std::uint64_t most_bytes) {
+  std::string bytes;
+  const auto take = [&](std::string_view piece) { bytes += piece; };
+  return read_regular_file(file, most_bytes, take) ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 /// A file name that no other process or thread writes.
@@ -60,10 +60,16 @@ struct CachedFile {
   std::uint64_t bytes = 0;
 };
 
+/// Whether the cache wrote a file of this name: --answer-cache may name a folder that holds other files too.
+bool is_ours(const fs::path& file) {
+  return file.filename().string().find(suffix) != std::string::npos;
+}
+
 std::vector<CachedFile> files_in(const fs::path& directory) {
   std::vector<CachedFile> files;
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+    if (!is_ours(entry->path())) continue;
     // Another process may remove the file meanwhile.
     std::error_code gone;
     const CachedFile file{entry->path(), entry->last_write_time(gone), gone ? 0 : entry->file_size(gone)};
@@ -87,15 +93,15 @@ std::string AnswerCache::key_of(const Op& op, const Params& params, std::span<co
 }
 
 fs::path AnswerCache::file_of(const std::string& key) const {
-  return options_.directory / (key + ".answers");
+  return options_.directory / (key + suffix);
 }
 
 std::optional<std::vector<Expected>> AnswerCache::load(const std::string& key,
                                                        std::span<const TensorSpec> tensors) const {
   if (options_.directory.empty()) return std::nullopt;
-  const auto bytes = read_file(file_of(key));
+  const auto bytes = content_of(file_of(key), std::min(options_.most_bytes, most_encoded_bytes(tensors)));
   if (!bytes) return std::nullopt;
-  std::optional<std::vector<Expected>> answers = decode_answers(*bytes);
+  std::optional<std::vector<Expected>> answers = decode_answers(std::as_bytes(std::span(*bytes)));
   if (!answers || !fit(tensors, *answers)) return std::nullopt;
   std::error_code ignored;  // touch it: the least recently used files are removed first
   fs::last_write_time(file_of(key), fs::file_time_type::clock::now(), ignored);
@@ -121,7 +127,9 @@ void AnswerCache::store(const std::string& key, std::span<const Expected> answer
 /// Temporary files of killed processes age like the others.
 void AnswerCache::remove_oldest() const {
   std::vector<CachedFile> files = files_in(options_.directory);
+  const auto is_too_large = [&](const CachedFile& file) { return file.bytes > options_.most_bytes; };
   std::ranges::sort(files, {}, &CachedFile::used);
+  std::ranges::stable_partition(files, is_too_large);  // store() wrote none that large, so they go first
   std::uint64_t bytes = 0;
   for (const CachedFile& file : files) bytes += file.bytes;
   for (const CachedFile& file : files) {

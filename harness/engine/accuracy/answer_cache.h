@@ -22,8 +22,9 @@ struct AnswerCacheOptions {
 };
 
 /// The answers of references on disk, one file for each set of inputs, shared by all devices, impls, forms
-/// and nights. A file that is damaged, or does not match what the op declares, counts as absent. A folder
-/// that cannot be written is no error: nothing is stored then. Several processes may use one folder.
+/// and nights. A file that is damaged, does not match what the op declares, is larger than such answers or is
+/// no regular file counts as absent. A folder that cannot be written is no error: nothing is stored then.
+/// Several processes may use one folder. Files that the cache did not write stay.
 class AnswerCache {
  public:
   explicit AnswerCache(AnswerCacheOptions options) : options_(std::move(options)) {}

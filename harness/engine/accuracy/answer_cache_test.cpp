@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -127,6 +128,59 @@ TEST_F(AnswerCacheTest, EveryChangedByteAndEveryTruncationIsNoticed) {
   }
   EXPECT_FALSE(rewrite(whole + " "));
   EXPECT_TRUE(rewrite(whole));
+}
+
+TEST_F(AnswerCacheTest, AFileThatIsTooLargeOrNoFileIsNotReadAndMadeAnew) {
+  cache().store("key", answers(), long_ms);
+  const fs::path file = cache().file_of("key");
+  fs::resize_file(file, std::uintmax_t{1} << 40);
+  EXPECT_FALSE(cache().load("key", outputs()).has_value()) << "a sparse file of 1 TiB";
+  cache().store("key", answers(), long_ms);
+  EXPECT_TRUE(cache().load("key", outputs()).has_value());
+
+  fs::remove(file);
+  ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+  EXPECT_FALSE(cache().load("key", outputs()).has_value()) << "nobody writes to the FIFO";
+  cache().store("key", answers(), long_ms);
+  EXPECT_TRUE(cache().load("key", outputs()).has_value());
+
+  fs::remove(file);
+  fs::create_directory(file);
+  EXPECT_FALSE(cache().load("key", outputs()).has_value());
+  cache().store("key", answers(), long_ms);
+  EXPECT_TRUE(fs::is_directory(file));
+  EXPECT_EQ(files(), 1U) << "nothing is left of the writing";
+}
+
+TEST_F(AnswerCacheTest, NoAnswersAreLargerThanItsLimitOfAFileToRead) {
+  std::vector<Expected> full = answers();
+  for (Expected& one : full) {
+    one.bound.assign(4, 1);
+    one.magnitude.assign(4, 1);
+    one.unrounded.assign(4, 1);
+  }
+  EXPECT_EQ(encode_answers(full).size(), most_encoded_bytes(outputs()));
+  EXPECT_LT(encode_answers(answers()).size(), most_encoded_bytes(outputs()));
+}
+
+TEST_F(AnswerCacheTest, AFileThatIsTooLargeCostsNoOtherItsPlace) {
+  const std::uint64_t bytes = encode_answers(answers()).size();
+  const AnswerCache small = cache(3 * bytes);
+  for (const char* key : {"a", "b", "large"}) small.store(key, answers(), long_ms);
+  fs::resize_file(small.file_of("large"), std::uintmax_t{1} << 40);
+  small.store("c", answers(), long_ms);
+  EXPECT_FALSE(fs::exists(small.file_of("large")));
+  for (const char* key : {"a", "b", "c"}) EXPECT_TRUE(fs::exists(small.file_of(key))) << key;
+}
+
+TEST_F(AnswerCacheTest, FilesThatItDidNotWriteStay) {
+  const std::uint64_t bytes = encode_answers(answers()).size();
+  const fs::path diary = folder_.write("answers/diary", "dear diary");
+  fs::last_write_time(diary, fs::file_time_type::clock::now() - std::chrono::hours(1000));
+  const AnswerCache small = cache(bytes);
+  for (const char* key : {"a", "b"}) small.store(key, answers(), long_ms);
+  EXPECT_TRUE(fs::exists(diary));
+  EXPECT_FALSE(fs::exists(small.file_of("a")));
 }
 
 TEST_F(AnswerCacheTest, AnswersOfOtherOutputsAreNotTaken) {

@@ -117,6 +117,19 @@ std::vector<Expected> decode(Reader reader) {
 
 }  // namespace
 
+std::uint64_t most_encoded_bytes(std::span<const TensorSpec> tensors) {
+  constexpr std::uint64_t number_bytes = sizeof(std::uint64_t);
+  constexpr std::uint64_t lists = 3;
+  constexpr std::uint64_t list_bytes = sizeof(float) + sizeof(float) + sizeof(double);  // for one element
+  std::uint64_t bytes = mark.size() + number_bytes + hash_digits;
+  for (const TensorSpec& tensor : tensors) {
+    if (tensor.is_input()) continue;
+    bytes += (2 + tensor.shape.size() + lists) * number_bytes;
+    bytes += static_cast<std::uint64_t>(numel(tensor.shape)) * (size_of(tensor.dtype) + list_bytes);
+  }
+  return bytes;
+}
+
 std::vector<std::byte> encode_answers(std::span<const Expected> answers) {
   Writer writer;
   writer.add(mark);

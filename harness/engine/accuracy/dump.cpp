@@ -33,8 +33,13 @@ void write_text(const std::filesystem::path& file, const std::string& text) {
   stream << text;
   stream.close();
   if (stream) return;
-  throw Error(fmt::format("dumping a program: writing '{}': {}", file.string(), std::strerror(errno)),
-              ExitCode::Infrastructure);
+  throw DumpFailed(fmt::format("dumping a program: writing '{}': {}", file.string(), std::strerror(errno)));
+}
+
+void write_tensor(const std::filesystem::path& file, const HostTensor& tensor) try {
+  write_npy(file, tensor);
+} catch (const Error& error) {
+  throw DumpFailed(fmt::format("dumping a tensor: {}", error.what()));
 }
 
 /// A label made fit for a file name.
@@ -78,8 +83,7 @@ std::filesystem::path dump_folder(const std::filesystem::path& root, std::string
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) {
-    throw Error(fmt::format("dumping a case: creating '{}': {}", folder.string(), error.message()),
-                ExitCode::Infrastructure);
+    throw DumpFailed(fmt::format("dumping a case: creating '{}': {}", folder.string(), error.message()));
   }
   return folder;
 }
@@ -99,14 +103,14 @@ void dump_tensors(const std::filesystem::path& folder, const Case& test_case, co
   std::size_t output = 0;
   for (const TensorSpec& spec : test_case.tensors) {
     if (spec.is_input()) {
-      write_npy(folder / (spec.name + ".npy"), data.inputs[input++]);
+      write_tensor(folder / (spec.name + ".npy"), data.inputs[input++]);
       continue;
     }
     const HostTensor& got = (*assessment.outputs)[output];
     const HostTensor& expected = data.wanted(output);
-    write_npy(folder / (spec.name + ".got.npy"), got);
-    write_npy(folder / (spec.name + ".expected.npy"), expected);
-    write_npy(folder / (spec.name + ".error.npy"), error_of(got, expected));
+    write_tensor(folder / (spec.name + ".got.npy"), got);
+    write_tensor(folder / (spec.name + ".expected.npy"), expected);
+    write_tensor(folder / (spec.name + ".error.npy"), error_of(got, expected));
     ++output;
   }
 }

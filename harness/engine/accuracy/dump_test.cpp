@@ -52,6 +52,15 @@ TEST(Dump, WritesEveryTensorWhereNumpyFindsIt) {
   }
 }
 
+TEST(Dump, BlamesNoRowIfItCannotBeWritten) {
+  const test::TemporaryFolder root;
+  const Answered answer;
+  root.write("file", "");
+  EXPECT_THROW(dump_folder(root.path() / "file", answer.test_case.id), DumpFailed);
+  EXPECT_THROW(dump_tensors(root.path() / "gone", answer.test_case, answer.data, answer.assessment),
+               DumpFailed);
+}
+
 TEST(Dump, AnIdLongerThanANameOfAFolderGetsOneOfItsOwn) {
   const test::TemporaryFolder root;
   const std::string id = "flip/" + std::string(300, 'n') + "/plain";

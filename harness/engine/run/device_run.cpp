@@ -2,6 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/hash.h"
+#include "harness/engine/accuracy/dump.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/device_rows.h"
 #include "harness/engine/run/row_judging.h"
@@ -74,7 +75,7 @@ class DeviceRun {
         listener_(listener),
         estimate_(options.sampling) {}
 
-  void run(std::span<const PlannedGroup> groups) {
+  std::string run(std::span<const PlannedGroup> groups) {
     begin_preparing(groups);
     for (std::size_t i = 0; i < groups.size(); ++i) {
       judge_group(groups[i], i);
@@ -84,6 +85,7 @@ class DeviceRun {
     }
     time_waiting();
     end_preparing();
+    return no_dump_because_;
   }
 
  private:
@@ -141,7 +143,7 @@ class DeviceRun {
     for (const auto& row : rows) finish(*row, {Status::Missing, "not timed: " + ended_because_});
   }
 
-  /// Whether no further row may run: the device is lost, or a stop was requested.
+  /// Whether no further row may run: the device is lost, a dump failed, or a stop was requested.
   bool ended() {
     if (!ended_because_.empty()) return true;
     if (!context_.options.stop_requested || !context_.options.stop_requested()) return false;
@@ -167,7 +169,7 @@ class DeviceRun {
     return nullptr;
   }
 
-  Outcome check_output(DeviceRow& row) {
+  Outcome check_output(DeviceRow& row) try {
     std::optional<Stopwatch> watch;  // starts late: the time of the group's data belongs to no row
     Outcome outcome;
     const auto failure = outcome_of([&] {
@@ -179,6 +181,9 @@ class DeviceRun {
     });
     if (watch) row.judging_ms = watch->ms();
     return failure.value_or(outcome);
+  } catch (const DumpFailed& error) {
+    no_dump_because_ = ended_because_ = error.what();
+    return {Status::Missing, "not run to its end: " + ended_because_};
   }
 
   void measure_rows(Rows& rows) {
@@ -341,15 +346,17 @@ class DeviceRun {
   std::size_t waiting_bytes_ = 0;
   DeviceRow* running_ = nullptr;     ///< the row that began last
   std::string ended_because_;        ///< empty: rows may run
+  std::string no_dump_because_;      ///< empty: no dump failed
   std::optional<RowIndex> lost_by_;  ///< the row during which the device was lost
 };
 
 }  // namespace
 
-void run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders, std::span<const PlannedGroup> groups,
-                   const RowsLeft& left, const Expectations& expectations, const DeviceRunOptions& options,
-                   RunListener& listener) {
-  DeviceRun(device, shaders, left, expectations, options, listener).run(groups);
+std::string run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders,
+                          std::span<const PlannedGroup> groups, const RowsLeft& left,
+                          const Expectations& expectations, const DeviceRunOptions& options,
+                          RunListener& listener) {
+  return DeviceRun(device, shaders, left, expectations, options, listener).run(groups);
 }
 
 }  // namespace assay

@@ -35,7 +35,8 @@ std::optional<Outcome> outcome_of(Body&& body) {
   } catch (const gpu::DeviceLost& error) {
     return Outcome{Status::DeviceLost, error.what()};
   } catch (const Error& error) {
-    if (error.code() == ExitCode::Infrastructure) throw;  // an unwritable dump is no fault of the case
+    if (error.code() == ExitCode::Infrastructure)
+      throw;  // such as an unwritable dump, which is no fault of the case
     return Outcome{Status::Fail, error.what()};
   } catch (const std::exception& error) {
     return Outcome{Status::Fail, error.what()};

@@ -193,6 +193,8 @@ void DeviceSupervisor::take(const WorkerEvent& event) {
     const bool may_help_to_try_again = refused->code == static_cast<int>(ExitCode::Infrastructure);
     if (plan_size_ == 0 && !may_help_to_try_again) refusal_ = *refused;
     kill(Status::Crash, refused->text);
+  } else if (const auto* end = std::get_if<CannotGoOnEvent>(&event)) {
+    give_up(end->text);
   } else if (const auto* log = std::get_if<LogEvent>(&event)) {
     if (start_.log) start_.log(log->text);
   }

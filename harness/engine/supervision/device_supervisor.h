@@ -72,7 +72,8 @@ struct SupervisionStart {
 /// tried once more alone in a new process, see Retry. A worker that is lost because of rows it prepared ahead
 /// costs no row: the next worker does not prepare, so that the faulty row fails in its own turn. After
 /// `failures_in_a_row` lost workers without a row that ended in between, the device is given up; its
-/// remaining rows are MISSING.
+/// remaining rows are MISSING. So are they, and the row that was running, if a worker says that it cannot go
+/// on.
 class DeviceSupervisor {
  public:
   /// `worker` and `listener` must outlive this object. `listener` gets the rows' events as from a run in this
@@ -110,7 +111,7 @@ class DeviceSupervisor {
   bool is_over() const { return state_ == State::Over; }
   /// Why nothing could be run at all: the first worker's message and exit code. Empty: rows could be run.
   const std::optional<RefusedEvent>& refusal() const { return refusal_; }
-  /// Why the device was given up; empty: it was not.
+  /// Why the device was given up, or a worker could not go on; empty: neither.
   const std::string& given_up() const { return given_up_; }
 
  private:

@@ -516,6 +516,19 @@ TEST(DeviceSupervisor, TellsWhatTheFirstWorkerRefused) {
   EXPECT_THAT(heard.ends, IsEmpty());
 }
 
+TEST(DeviceSupervisor, BlamesNoRowIfItsWorkerCannotGoOn) {
+  Bench bench(3);
+  bench.pass(0);
+  bench.begin(1);
+  bench.supervisor.line(encode(WorkerEvent{CannotGoOnEvent{"the disk is full"}}));
+  bench.supervisor.ended({.exit_code = 3});
+  EXPECT_TRUE(bench.supervisor.is_over());
+  EXPECT_EQ(bench.worker.started, 1) << "another worker could not go on either";
+  EXPECT_THAT(bench.heard.ends, ElementsAre("0 PASS", "1 MISSING", "2 MISSING"));
+  EXPECT_EQ(bench.heard.reasons.at(1), "not run: the disk is full");
+  EXPECT_EQ(bench.supervisor.given_up(), "the disk is full");
+}
+
 TEST(DeviceSupervisor, RunsOnlyWhatAnEarlierRunHasLeft) {
   SupervisionStart start;
   start.left.wanted = {false, true, false};

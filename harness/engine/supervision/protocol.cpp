@@ -74,6 +74,11 @@ void fields(Visit& visit, Is<RefusedEvent> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<CannotGoOnEvent> auto& x) {
+  visit("text", x.text, always);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<LogEvent> auto& x) {
   visit("text", x.text, always);
 }
@@ -167,6 +172,9 @@ struct EventEncoder {
   }
   std::string operator()(WorkerSignal signal) const { return Json{{"worker", name_of(signal)}}.dump(); }
   std::string operator()(const RefusedEvent& event) const { return line_of("worker", "refused", event); }
+  std::string operator()(const CannotGoOnEvent& event) const {
+    return line_of("worker", "cannot_go_on", event);
+  }
   std::string operator()(const LogEvent& event) const { return line_of("worker", "log", event); }
 };
 
@@ -208,6 +216,7 @@ std::optional<WorkerEvent> decode_worker_event(std::string_view line) {
   if (const auto signal = value_in<WorkerSignal>(signal_names, name)) return *signal;
   if (name == "devices") return decoded<DevicesEvent>(object, "devices");
   if (name == "refused") return decoded<RefusedEvent>(object, "refused");
+  if (name == "cannot_go_on") return decoded<CannotGoOnEvent>(object, "cannot_go_on");
   if (name == "log") return decoded<LogEvent>(object, "log");
   throw Error(fmt::format("the worker's event '{:.40}' is unknown", name));
 }

@@ -28,7 +28,8 @@
 //               {"worker":"idle"}         all of them have ended; more may be asked for
 //   supervisor  {"request":"stop"}        end where you are
 // A worker whose stdin is closed has no supervisor any more and exits. A worker that lost its device, or on
-// which a row hangs, exits after that row's end.
+// which a row hangs, exits after that row's end. One whose output cannot be written sends {"worker":
+// "cannot_go_on", ...} and exits.
 
 namespace assay {
 
@@ -84,11 +85,16 @@ struct RefusedEvent {
   std::string text;
   int code = 0;  ///< of enum ExitCode
 };
+/// No further row can be run, by any worker, and no row is to blame: its output cannot be written.
+struct CannotGoOnEvent {
+  std::string text;  ///< why
+};
 /// Text for people, to be printed unchanged.
 struct LogEvent {
   std::string text;
 };
-using WorkerEvent = std::variant<DevicesEvent, PhaseEvent, WorkerSignal, RefusedEvent, LogEvent>;
+using WorkerEvent =
+    std::variant<DevicesEvent, PhaseEvent, WorkerSignal, RefusedEvent, CannotGoOnEvent, LogEvent>;
 
 std::string encode(const WorkerEvent& event);
 /// Parses a worker's event; nothing for a line that is a journal event. Throws Error.

@@ -84,6 +84,8 @@ TEST(Protocol, CarriesTheWorkersEvents) {
   EXPECT_EQ(std::get<WorkerSignal>(idle.value()), WorkerSignal::Idle);
   const auto refused = decode_worker_event(encode(WorkerEvent{RefusedEvent{"no device", 77}}));
   EXPECT_EQ(std::get<RefusedEvent>(refused.value()).code, 77);
+  const auto full = decode_worker_event(encode(WorkerEvent{CannotGoOnEvent{"the disk is full"}}));
+  EXPECT_EQ(std::get<CannotGoOnEvent>(full.value()).text, "the disk is full");
   const auto devices = decode_worker_event(
       encode(WorkerEvent{DevicesEvent{{{.info = {.name = "llvmpipe"}, .slug = "lavapipe"}}}}));
   EXPECT_EQ(std::get<DevicesEvent>(devices.value()).devices.at(0).info.name, "llvmpipe");

@@ -95,7 +95,10 @@ struct TextOfLines final : EventLines {
 }  // namespace
 
 Journal::Journal(std::filesystem::path path, bool append)
-    : path_(std::move(path)), file_(open_for_append(path_)), sync_(file_.get(), sync_every) {
+    : path_(std::move(path)),
+      file_(open_for_append(path_)),
+      place_(path_, file_.get()),
+      sync_(file_.get(), sync_every) {
   lock();
   cut_to_whole_lines(append);
 }
@@ -118,14 +121,22 @@ void Journal::cut_to_whole_lines(bool append) {
   if (::ftruncate(file_.get(), kept) != 0) throw_file_error("write the journal", path_, errno);
 }
 
+/// The event is written before, so that it is part of what is saved.
+void Journal::check_place() {
+  if (place_.has_file()) return;
+  lost_because_ = fmt::format("the journal {} {}", path_.string(), place_.rescue());
+  throw Error(lost_because_, ExitCode::Infrastructure);
+}
+
 void Journal::line(std::string_view line) {
+  if (!lost_because_.empty()) throw Error(lost_because_, ExitCode::Infrastructure);
   const std::string text = std::string(line) + '\n';
   const std::size_t written = write_bytes(file_.get(), text);
   const int error = errno;
   sync_.written();
   if (written == text.size()) {
     if (sync_.error() != 0) throw_file_error("sync the journal", path_, sync_.error());
-    return;
+    return check_place();
   }
   // A partly written line is removed, so that the journal stays readable.
   struct stat status {};

@@ -4,6 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/base/file_sync.h"
 #include "harness/report/journal/codec.h"
+#include "harness/report/journal/file_place.h"
 #include "harness/report/record/record.h"
 
 #include <filesystem>
@@ -19,7 +20,9 @@ namespace assay {
 /// every half second, which is what a power failure can cost.
 ///
 /// Every method throws Error(Infrastructure) that names the file and the system's reason (no space left,
-/// permission denied, ...); a line that could only be written in part is removed.
+/// permission denied, ...); a line that could only be written in part is removed. If the file was moved or
+/// removed since the last event, the next one throws; the content of a removed file is written to its place
+/// again, or next to a file that is there now.
 class Journal final : public EventLines {
  public:
   /// Creates the file, and the folders above it. An old journal is emptied; with `append` it is continued,
@@ -34,10 +37,13 @@ class Journal final : public EventLines {
  private:
   void lock() const;
   void cut_to_whole_lines(bool append);
+  void check_place();
 
   std::filesystem::path path_;
   FileDescriptor file_;
-  FileSync sync_;  ///< uses file_, so it is declared after it
+  FilePlace place_;
+  std::string lost_because_;  ///< empty: the file is in its place
+  FileSync sync_;             ///< uses file_, so it is declared after it
 };
 
 /// Whether a process is writing this journal now. Always false on a file system without locks.

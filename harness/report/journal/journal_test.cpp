@@ -340,6 +340,72 @@ TEST(Journal, TellsOfAPlaceThatCannotBeWritten) {
             "cannot open the journal " + folder.path().string() + ": Is a directory");
 }
 
+/// A journal of one row that has not ended yet, in folder/device.
+struct RunningJournal {
+  RunningJournal() {
+    journal.run(test::sample_run());
+    const std::vector<RowInfo> plan{test::passed("a").info};
+    journal.plan(plan);
+    journal.begin(0);
+  }
+  /// The error of the row's end.
+  std::string end() {
+    return test::error_of([&] { journal.end(0, {.status = Status::Skipped, .reason = "because"}); });
+  }
+
+  test::TemporaryFolder folder;
+  std::filesystem::path path = folder / "device/journal.jsonl";
+  Journal journal{path};
+};
+
+TEST(Journal, IsSavedByTheNextEventIfItWasRemoved) {
+  RunningJournal one;
+  std::filesystem::remove(one.path);
+  EXPECT_THAT(one.end(), AllOf(HasSubstr(one.path.string() + " was removed while the run wrote it"),
+                               HasSubstr("`assay run --resume` runs the rest")));
+  const std::string saved = test::read_file(one.path);
+  EXPECT_EQ(read_journal(one.path).records.at(0).status, Status::Skipped) << "the event itself is saved too";
+  EXPECT_THAT(test::error_of([&] { one.journal.done(); }), HasSubstr("was removed")) << "it stays an error";
+  EXPECT_EQ(test::read_file(one.path), saved);
+}
+
+TEST(Journal, IsSavedIfItsFolderWasRemoved) {
+  RunningJournal one;
+  std::filesystem::remove_all(one.path.parent_path());
+  EXPECT_THAT(one.end(), HasSubstr("was removed while the run wrote it"));
+  EXPECT_EQ(read_journal(one.path).records.at(0).status, Status::Skipped);
+}
+
+TEST(Journal, SaysWhereItIsIfItOrItsFolderWasMoved) {
+  RunningJournal one;
+  std::filesystem::rename(one.path, one.folder / "elsewhere.jsonl");
+  EXPECT_THAT(one.end(), HasSubstr("was moved to " + (one.folder / "elsewhere.jsonl").string() + " while"));
+  EXPECT_EQ(read_journal(one.folder / "elsewhere.jsonl").records.at(0).status, Status::Skipped);
+  EXPECT_FALSE(std::filesystem::exists(one.path));
+
+  RunningJournal other;
+  std::filesystem::rename(other.path.parent_path(), other.folder / "moved");
+  EXPECT_THAT(other.end(), HasSubstr("was moved to " + (other.folder / "moved/journal.jsonl").string()));
+  EXPECT_EQ(read_journal(other.folder / "moved/journal.jsonl").records.at(0).status, Status::Skipped);
+}
+
+TEST(Journal, IsSavedNextToAFileThatReplacedIt) {
+  RunningJournal one;
+  std::filesystem::remove(one.path);
+  one.folder.write("device/journal.jsonl", "mine");
+  EXPECT_THAT(one.end(), AllOf(HasSubstr("was replaced by another file"),
+                               HasSubstr(one.path.string() + ".saved, so move that back")));
+  EXPECT_EQ(test::read_file(one.path), "mine");
+  EXPECT_EQ(read_journal(one.path.string() + ".saved").records.at(0).status, Status::Skipped);
+}
+
+TEST(Journal, SaysSoIfItCannotBeSaved) {
+  RunningJournal one;
+  std::filesystem::remove_all(one.path.parent_path());
+  one.folder.write("device", "a file is where its folder was");
+  EXPECT_THAT(one.end(), AllOf(HasSubstr("its events are lost: "), HasSubstr("Not a directory")));
+}
+
 TEST(Journal, DoesNotFollowALink) {
   const test::TemporaryFolder folder;
   folder.write("precious", "precious");

@@ -28,14 +28,12 @@ struct FreeContext {
   throw Error(fmt::format("reading the journal {}: decompressing it with zstd: {}", path.string(), why));
 }
 
-using Take = std::function<void(std::string_view bytes)>;
-
 /// Decompresses its input piece by piece.
 class Decompressor {
  public:
   explicit Decompressor(const std::filesystem::path& path) : path_(path) {}
 
-  void add(std::string_view bytes, const Take& take) {
+  void add(std::string_view bytes, const PieceAction& take) {
     ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
     bool filled = false;  // the decoder may hold more output
     while (input.pos < input.size || filled) {
@@ -57,26 +55,10 @@ class Decompressor {
   std::size_t wanted_ = 1;  ///< 0: the frame is complete
 };
 
-/// Calls `take` with each piece of a journal's text.
-void for_each_piece(const std::filesystem::path& path, const Take& take) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw_file_error("read the journal", path, errno);
-  std::array<char, 1 << 16> chunk{};
-  std::optional<Decompressor> decompressor;
-  bool is_first = true;
-  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
-    const std::string_view bytes(chunk.data(), static_cast<std::size_t>(file.gcount()));
-    if (std::exchange(is_first, false) && bytes.starts_with(zstd_magic)) decompressor.emplace(path);
-    decompressor ? decompressor->add(bytes, take) : take(bytes);
-  }
-  if (file.bad()) throw_file_error("read the journal", path, EIO);
-  if (decompressor) decompressor->end();
-}
-
 /// Splits text into lines, and numbers the lines that it passes on.
 class Lines {
  public:
-  Lines(const std::filesystem::path& path, const Take& action) : path_(path), action_(action) {}
+  Lines(const std::filesystem::path& path, const PieceAction& action) : path_(path), action_(action) {}
 
   /// Adds text and passes on the lines that are complete.
   void add(std::string_view text) {
@@ -106,23 +88,38 @@ class Lines {
   }
 
   const std::filesystem::path& path_;
-  const Take& action_;
+  const PieceAction& action_;
   std::string begun_;  ///< the start of a line whose end is in a later piece
   std::size_t number_ = 0;
 };
 
 }  // namespace
 
+void for_each_piece_of_journal(const std::filesystem::path& path, const PieceAction& take) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw_file_error("read the journal", path, errno);
+  std::array<char, 1 << 16> chunk{};
+  std::optional<Decompressor> decompressor;
+  bool is_first = true;
+  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0) {
+    const std::string_view bytes(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    if (std::exchange(is_first, false) && bytes.starts_with(zstd_magic)) decompressor.emplace(path);
+    decompressor ? decompressor->add(bytes, take) : take(bytes);
+  }
+  if (file.bad()) throw_file_error("read the journal", path, EIO);
+  if (decompressor) decompressor->end();
+}
+
 std::string journal_text(const std::filesystem::path& path) {
   std::string text;
-  for_each_piece(path, [&](std::string_view piece) { text += piece; });
+  for_each_piece_of_journal(path, [&](std::string_view piece) { text += piece; });
   return text;
 }
 
 bool for_each_line(const std::filesystem::path& path,
                    const std::function<void(std::string_view line)>& action) {
   Lines lines(path, action);
-  for_each_piece(path, [&](std::string_view piece) { lines.add(piece); });
+  for_each_piece_of_journal(path, [&](std::string_view piece) { lines.add(piece); });
   return lines.is_cut_off();
 }
 

@@ -16,6 +16,11 @@ inline constexpr const char* compressed_journal_name = "journal.jsonl.zst";
 /// compressed data is damaged.
 std::string journal_text(const std::filesystem::path& path);
 
+using PieceAction = std::function<void(std::string_view piece)>;
+
+/// Calls `take` with each piece of that text, of which only one is in memory at a time. Throws likewise.
+void for_each_piece_of_journal(const std::filesystem::path& path, const PieceAction& take);
+
 /// Calls `action` with each complete line of the file's text, without its line end; an Error that it throws
 /// is prefixed with file:line. Returns whether the last line was cut off: it has no end, and is left out.
 /// Only one line is in memory at a time: the journal of a large run is as large as its whole report in

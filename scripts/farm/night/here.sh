@@ -3,7 +3,7 @@
 # Sourced by scripts/farm/nightly.sh.
 # shellcheck disable=SC2154 # that script sets here, night, shards and minutes
 
-# Each signal ends the night: the run finishes its row and writes its reports. A second signal ends it immediately.
+# Each signal ends the night: the run finishes its row and writes its reports. One that comes a second or more later ends it immediately.
 pass_signals_on() {
   local signal
   stopped='' running=''

@@ -76,6 +76,20 @@ has_plan() {
   return 1
 }
 
+# given_again: sets `again` to those of the night's options that assay never takes from a journal.
+given_again() {
+  local i
+  again=()
+  for ((i = 0; i < ${#options[@]}; i++)); do
+    case ${options[i]} in
+      --shaders=* | --versus-shaders=* | --dump=* | --github-summary=* | --answer-cache=* | --ceiling-store=* | \
+        --worker-command=*) again+=("${options[i]}") ;;
+      --shaders | --versus-shaders | --dump | --github-summary | --answer-cache | --ceiling-store | --worker-command)
+        again+=("${options[@]:i:2}") && i=$((i + 1)) ;;
+    esac
+  done
+}
+
 # is_timed: whether the night may time rows and its options do not say which ceilings to compare them with.
 is_timed() {
   local all=" ${options[*]} "

@@ -19,7 +19,8 @@ is_timed || store=()
 if [[ $shard == ceilings ]]; then
   command=(devices --device "$uuid" --ceilings "${store[@]}")
 elif has_plan "$out"; then
-  command=(run --resume "$out")
+  given_again
+  command=(run --resume "$out" "${store[@]}" "${again[@]}")
 else
   # A run that was killed before it planned its rows cannot be resumed; --overwrite allows its remains in the folder.
   command=(run --device "$uuid" --shard "$shard/$shards" --out "$out" --overwrite "${store[@]}" "${options[@]}")

@@ -3,6 +3,7 @@
 #include "harness/base/text.h"
 #include "harness/commands/run_summary.h"
 #include "harness/report/journal/journal_text.h"
+#include "harness/report/journal/unpack_journal.h"
 
 #include <fmt/format.h>
 
@@ -20,8 +21,9 @@ ConsoleOptions console_options(const RunOptions& options, const Terminal& termin
 }
 
 Recorder recorder_of(const RunOptions& options, const std::filesystem::path& folder, Console& console) {
-  if (!options.resume.empty() && std::filesystem::exists(folder / journal_name))
-    return {folder, console, Recorder::GoOn{}};
+  if (options.resume.empty()) return {folder, console};
+  unpack_journal(folder);
+  if (std::filesystem::exists(folder / journal_name)) return {folder, console, Recorder::GoOn{}};
   return {folder, console};
 }
 

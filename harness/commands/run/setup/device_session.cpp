@@ -93,10 +93,12 @@ void DeviceSession::add_timing(const KnownTiming& known) {
   device_.device->tell_phase(Phase::Host);
 }
 
-void DeviceSession::run(const RowsLeft& left) {
+std::string DeviceSession::run(const RowsLeft& left) {
   if (engine_.tools == nullptr && known_.timer && times_one_of(left)) add_timing(known_);
-  run_on_device(*device_.device, shaders_, groups_, left, parts_.expectations, engine_, *listener_);
+  std::string no_dump_because =
+      run_on_device(*device_.device, shaders_, groups_, left, parts_.expectations, engine_, *listener_);
   device_.device->save_pipelines();
+  return no_dump_because;
 }
 
 /// Keeps pipelines on disk, except those of kernels from --shaders and --versus-shaders, which never enter

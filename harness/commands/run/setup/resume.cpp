@@ -43,7 +43,7 @@ bool is_same(const RowInfo& a, const RowInfo& b) {
 
 }  // namespace
 
-ResumedRun find_resumed_run(const fs::path& path, const Context& context) {
+ResumedRun find_resumed_run(const fs::path& path) {
   std::vector<fs::path> journals = journals_of(path);
   const auto newest = std::ranges::max_element(
       journals, {}, [](const fs::path& journal) { return run_folder_of(journal).filename().string(); });
@@ -57,7 +57,6 @@ ResumedRun find_resumed_run(const fs::path& path, const Context& context) {
         fmt::format("resuming a run: {} does not contain its command line: it was killed before it began; {}",
                     newest->string(), start_anew));
   }
-  run.options = context.parse_run(run.command);
   return run;
 }
 
@@ -77,6 +76,10 @@ std::optional<std::string> refuse_other_run(const RunInfo& before, const RunInfo
     return refused(fmt::format("assay was {} and is {}", before.version, now.version));
   if (const auto inputs = different_inputs(before.inputs, now.inputs))
     return refused(*inputs + " have changed");
+  if (const auto inputs = inputs_of_one_only(before.inputs, now.inputs))
+    return refused(*inputs + " are gone");
+  if (const auto inputs = inputs_of_one_only(now.inputs, before.inputs))
+    return refused(*inputs + " were added since");
   return std::nullopt;
 }
 

@@ -1,9 +1,8 @@
 #pragma once
 
-#include "harness/commands/context.h"
-#include "harness/commands/run_options.h"
 #include "harness/report/journal/report_builder.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -20,13 +19,12 @@ struct ResumedRun {
   std::vector<std::string> command;  ///< its command line
   ShardInfo shard;                   ///< the run's part of the rows
   std::uint64_t secret_seed = 0;     ///< see RunInfo
-  RunOptions options;                ///< options of that command line
 };
 
 /// The run that a path stands for: an output folder (its newest run), the folder of a run or of a device, or
 /// a journal. Throws Error(Usage) if there is none, or if it was killed before it had written its command
 /// line.
-ResumedRun find_resumed_run(const std::filesystem::path& path, const Context& context);
+ResumedRun find_resumed_run(const std::filesystem::path& path);
 
 /// Why a run cannot be resumed, given its current circumstances and rows; nullopt if they equal those in its
 /// journal.

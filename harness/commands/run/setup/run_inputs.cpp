@@ -1,11 +1,14 @@
 #include "harness/commands/run/setup/run_inputs.h"
 
+#include "harness/base/file.h"
 #include "harness/base/hash.h"
 #include "harness/cases/expectations/expectations.h"
+#include "harness/cases/yaml/source_file.h"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <limits>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -34,18 +37,15 @@ std::string words_for(const std::string& name) {
   return found == inputs.end() ? name : found->second;
 }
 
-void feed_file(Hasher& hasher, const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 1 << 16> chunk{};
-  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)
-    hasher.feed(std::string_view(chunk.data(), static_cast<std::size_t>(file.gcount())));
-}
+constexpr std::uintmax_t any_size = std::numeric_limits<std::uintmax_t>::max();
 
-std::string hash_of_files(std::span<const fs::path> files) {
+/// The hash of files, in which what is no regular file or too large (and refused where it is used) has no
+/// content.
+std::string hash_of_files(std::span<const fs::path> files, std::uintmax_t most_bytes = any_size) {
   Hasher hasher;
   for (const fs::path& file : files) {
     hasher.feed(file.filename().string() + '\n');
-    feed_file(hasher, file);
+    read_regular_file(file, most_bytes, [&](std::string_view piece) { hasher.feed(piece); });
   }
   return hasher.result();
 }
@@ -64,11 +64,14 @@ std::string hash_of_folder(const fs::path& folder) {
 
 std::map<std::string, std::string> run_inputs(const RunOptions& options, const LoadResult& loaded) {
   const std::array binary{fs::path("/proc/self/exe")};
-  std::map<std::string, std::string> made{{"binary", hash_of_files(binary)},
-                                          {"cases", hash_of_files(loaded.files)}};
+  std::map<std::string, std::string> made{
+      {"binary", hash_of_files(binary)},
+      {"cases", hash_of_files(loaded.files, cases::SourceFile::max_bytes)}};
   for (const auto& [file, hash] : loaded.arrays) made.emplace(std::string(array_prefix) + file, hash);
   const std::vector<fs::path> expectations = find_expectations(options.cases.paths());
-  if (!expectations.empty()) made["expectations"] = hash_of_files(expectations);
+  if (!expectations.empty()) {
+    made["expectations"] = hash_of_files(expectations, cases::SourceFile::max_bytes);
+  }
   if (!options.shaders.empty()) made["shaders"] = hash_of_folder(options.shaders);
   if (!options.versus_shaders.empty()) made["versus_shaders"] = hash_of_folder(options.versus_shaders);
   return made;
@@ -81,6 +84,16 @@ std::optional<std::string> different_inputs(const std::map<std::string, std::str
     const auto other = now.find(name);
     if (other == now.end() || other->second == hash) continue;
     text += (text.empty() ? "" : " and ") + words_for(name);
+  }
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+std::optional<std::string> inputs_of_one_only(const std::map<std::string, std::string>& one,
+                                              const std::map<std::string, std::string>& other) {
+  std::string text;
+  if (other.empty()) return std::nullopt;  // nothing is known about them
+  for (const auto& [name, hash] : one) {
+    if (!other.contains(name)) text += (text.empty() ? "" : " and ") + words_for(name);
   }
   return text.empty() ? std::nullopt : std::optional(text);
 }

@@ -17,4 +17,8 @@ std::map<std::string, std::string> run_inputs(const RunOptions& options, const L
 std::optional<std::string> different_inputs(const std::map<std::string, std::string>& before,
                                             const std::map<std::string, std::string>& now);
 
+/// The inputs of one run that another does not have, likewise; nullopt if nothing is known about the other's.
+std::optional<std::string> inputs_of_one_only(const std::map<std::string, std::string>& one,
+                                              const std::map<std::string, std::string>& other);
+
 }  // namespace assay::app

@@ -221,8 +221,12 @@ class WorkerMain {
 
   void take_rows(const RowsLeft& rows) {
     if (!session_) throw Error("rows are asked for before a device is open");
-    session_->run(rows);
+    const std::string no_dump_because = session_->run(rows);
     log_.flush();
+    if (!no_dump_because.empty()) {
+      output_.tell(CannotGoOnEvent{no_dump_because});
+      leave(ExitCode::Infrastructure);
+    }
     if (must_stop() && !input_.stop_requested()) leave(ExitCode::Infrastructure);
     output_.tell(WorkerSignal::Idle);
   }

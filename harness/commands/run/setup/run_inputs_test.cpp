@@ -1,0 +1,57 @@
+#include "harness/commands/run/setup/run_inputs.h"
+
+#include "harness/commands/run/setup/resume.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <sys/stat.h>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+TEST(RunInputs, HaveNoContentOfWhatIsNoFileOrTooLarge) {
+  const test::TemporaryFolder folder;
+  const std::string fifo = folder / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const std::string sparse = folder.write("sparse.yaml", "");
+  fs::resize_file(sparse, std::uintmax_t{1} << 40);
+  RunOptions options;
+  options.cases.files = {folder.write("c.yaml", "")};
+  const auto inputs = run_inputs(options, {.files = {"/dev/zero", fifo, sparse, folder / "gone.yaml"}});
+  EXPECT_NE(inputs.at("cases"), "") << "and this returned";
+}
+
+RunInfo run_with(std::map<std::string, std::string> inputs) {
+  RunInfo run;
+  run.run_id = "20260101";
+  run.inputs = std::move(inputs);
+  return run;
+}
+
+std::string refusal(const RunInfo& before, const RunInfo& now) {
+  return refuse_other_run(before, now).value_or("");
+}
+
+TEST(ResumedInputs, MayNotChangeComeOrGo) {
+  const RunInfo without = run_with({{"cases", "1"}});
+  const RunInfo with = run_with({{"cases", "1"}, {"expectations", "1"}});
+  const RunInfo changed = run_with({{"cases", "1"}, {"expectations", "2"}});
+  EXPECT_EQ(refusal(without, without), "");
+  EXPECT_EQ(refusal(with, with), "");
+  EXPECT_THAT(refusal(with, changed), HasSubstr("the expectations have changed; run the cases again"));
+  EXPECT_THAT(refusal(without, with), HasSubstr("the expectations were added since; run the cases again"));
+  EXPECT_THAT(refusal(with, without), HasSubstr("the expectations are gone; run the cases again"));
+}
+
+TEST(ResumedInputs, AreNotComparedIfTheJournalHasNone) {
+  EXPECT_EQ(refusal(run_with({}), run_with({{"cases", "1"}})), "");
+}
+
+}  // namespace
+}  // namespace assay::app
