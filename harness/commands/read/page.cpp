@@ -8,6 +8,8 @@
 #include "harness/report/journal/find_rows.h"
 #include "harness/report/record/device_key.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -45,24 +47,37 @@ PagePaths journals_of_all_runs(const fs::path& path) {
   return journals;
 }
 
-/// The result of `body`; if it throws, a warning that `what` is left out, as one lost night must not prevent
-/// a farm's page.
-template <class Body>
-auto or_left_out(const fs::path& what, std::ostream& log, Body body) -> std::optional<decltype(body())> {
-  try {
-    return body();
-  } catch (const Error& error) {
-    log << "warning: " << printable(what.string()) << " is left out: " << error.what() << '\n';
-    return std::nullopt;
+/// Notes what is left out of a page, as one lost night must not prevent a farm's page.
+class LeftOut {
+ public:
+  explicit LeftOut(std::ostream& log) : log_(log) {}
+
+  /// The exit code of the first error; Usage: there was none.
+  ExitCode code() const { return code_.value_or(ExitCode::Usage); }
+
+  /// The result of `body`; if it throws, a warning that `what` is left out.
+  template <class Body>
+  auto or_left_out(const fs::path& what, Body body) -> std::optional<decltype(body())> {
+    try {
+      return body();
+    } catch (const Error& error) {
+      log_ << printable_line(fmt::format("warning: {} is left out: {}", what.string(), error.what())) << '\n';
+      if (!code_) code_ = error.code();
+      return std::nullopt;
+    }
   }
-}
+
+ private:
+  std::ostream& log_;
+  std::optional<ExitCode> code_;
+};
 
 /// All journals without duplicates: links of an output folder point to runs that are also below it.
-PagePaths different_journals(const PagePaths& paths, std::ostream& log) {
+PagePaths different_journals(const PagePaths& paths, LeftOut& left_out) {
   std::set<fs::path> seen;
   PagePaths journals;
   for (const fs::path& path : paths) {
-    const auto found = or_left_out(path, log, [&] { return journals_of_all_runs(path); });
+    const auto found = left_out.or_left_out(path, [&] { return journals_of_all_runs(path); });
     for (const fs::path& journal : found.value_or(PagePaths{})) {
       std::error_code error;
       const fs::path place = fs::canonical(journal, error);
@@ -81,8 +96,9 @@ NightSummary night_of(const fs::path& journal, RowNumbers& numbers, std::ostream
         return read_history(whole_file(summary).value_or(""), action);
       });
     } catch (const Error& error) {
-      log << "warning: " << printable(summary.string()) << ": " << error.what()
-          << "; the journal is read instead\n";
+      log << printable_line(
+                 fmt::format("warning: {}: {}; the journal is read instead", summary.string(), error.what()))
+          << '\n';
     }
   }
   const RunReport report = read_journal(journal);
@@ -97,13 +113,14 @@ struct KnownRuns {
 
 KnownRuns read_runs(const PagePaths& paths, std::ostream& log) {
   KnownRuns runs;
-  for (const fs::path& journal : different_journals(paths, log)) {
-    auto night = or_left_out(journal, log, [&] { return night_of(journal, runs.nights.numbers, log); });
+  LeftOut left_out(log);
+  for (const fs::path& journal : different_journals(paths, left_out)) {
+    auto night = left_out.or_left_out(journal, [&] { return night_of(journal, runs.nights.numbers, log); });
     if (!night) continue;
     runs.nights.all.push_back(std::move(*night));
     runs.journals.push_back(journal);
   }
-  if (runs.journals.empty()) throw Error("writing a page: none of the reports can be read");
+  if (runs.journals.empty()) throw Error("writing a page: none of the reports can be read", left_out.code());
   return runs;
 }
 

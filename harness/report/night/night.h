@@ -74,6 +74,9 @@ inline constexpr int nightly_schema = 1;
 /// nightly.json: everything about a night, for machines. reports/README.md names its fields.
 std::string night_json(const Night& night);
 
+/// Whether a text is a nightly.json, of any schema.
+bool is_night_json(const std::string& text);
+
 /// The comparison that an earlier verdict on the same night was based on.
 struct EarlierVerdict {
   std::string
