@@ -12,7 +12,8 @@ namespace assay::app {
 
 /// Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP, unless it is ignored: nohup) as a request to
 /// stop, which is polled and stays set: the running row, the journal and the reports are finished first. A
-/// second signal ends the process immediately, with the signal's default action.
+/// second signal ends the process immediately, with the signal's default action, and so does the first if the
+/// system has no thread left to wait for it.
 ///
 /// Must be created before any other thread: later threads leave the signals to this one.
 class StopSignal {
