@@ -53,7 +53,7 @@ class LeftOut {
   explicit LeftOut(std::ostream& log) : log_(log) {}
 
   /// The exit code of the first error; Usage: there was none.
-  ExitCode code() const { return code_.value_or(ExitCode::Usage); }
+  ExitCode code() const { return code_ == ExitCode::Fine ? ExitCode::Usage : code_; }
 
   /// The result of `body`; if it throws, a warning that `what` is left out.
   template <class Body>
@@ -62,14 +62,14 @@ class LeftOut {
       return body();
     } catch (const Error& error) {
       log_ << printable_line(fmt::format("warning: {} is left out: {}", what.string(), error.what())) << '\n';
-      if (!code_) code_ = error.code();
+      if (code_ == ExitCode::Fine) code_ = error.code();
       return std::nullopt;
     }
   }
 
  private:
   std::ostream& log_;
-  std::optional<ExitCode> code_;
+  ExitCode code_ = ExitCode::Fine;
 };
 
 /// All journals without duplicates: links of an output folder point to runs that are also below it.
