@@ -10,7 +10,7 @@ namespace assay {
 
 /// Brings what is written to an open file to the disk (fdatasync), from a thread of its own, at most once per
 /// interval and once more at the end. Writers do not wait; a power failure loses at most the last interval's
-/// writes.
+/// writes. If the system has no more threads, a writer waits once per interval instead.
 class FileSync {
  public:
   /// `fd` stays the caller's and must stay open until this object is destroyed.
@@ -29,6 +29,7 @@ class FileSync {
  private:
   void run(const std::stop_token& stop);
   void sync();
+  void sync_if_due();
 
   int fd_;
   std::chrono::milliseconds every_;
@@ -36,6 +37,7 @@ class FileSync {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   bool is_dirty_ = false;
+  std::chrono::steady_clock::time_point synced_{};  ///< when it last was, without a thread
   std::jthread thread_;
 };
 

@@ -1,11 +1,17 @@
 #include "harness/base/file_sync.h"
 
 #include "harness/base/file.h"
+#include "tests/support/no_threads.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <fcntl.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
 
 namespace assay {
 namespace {
@@ -21,6 +27,32 @@ TEST(FileSync, EndsWithoutWaitingForItsTime) {
     sync.written();
   }
   EXPECT_EQ(sync.error(), 0);
+}
+
+// As under `ulimit -u`, in a process of its own.
+TEST(FileSync, SyncsWithoutAThreadWhereTheSystemHasNone) {
+  const test::TemporaryFolder folder;
+  const FileDescriptor file(::open((folder / "x").c_str(), O_WRONLY | O_CREAT, 0600));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool limited = test::refuse_new_threads();
+    int error = 0;
+    try {
+      FileSync sync(file.get(), milliseconds(1));
+      write_bytes(file.get(), "line\n");
+      sync.written();
+      FileSync broken(-1, milliseconds(1));
+      broken.written();
+      error = broken.error();  // set at once: without a thread, the writer waits
+    } catch (const std::system_error&) {
+      ::_exit(3);
+    }
+    ::_exit(!limited ? 2 : error == EBADF ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "1: it had a thread, 2: no limit could be set, 3: it threw";
 }
 
 TEST(FileSync, TellsTheFirstFailure) {

@@ -4,12 +4,15 @@
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
 #include "harness/commands/run/shards/run_shard.h"
+#include "harness/commands/shard_choice.h"
 #include "harness/gpu/gpu.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <utility>
 
 namespace assay::cli {
@@ -43,7 +46,10 @@ ExitCode list(const ListOptions& options, const Context& context) {
   std::vector<const Case*> selected = select(loaded.cases, options.cases.selection());
   if (selected.empty() && loaded.errors.empty()) app::throw_nothing_selected(options.cases, loaded.cases);
   const bool is_empty = selected.empty();
-  selected = app::listed_cases(options.cases, std::move(selected));
+  const std::optional<app::AskedShard> shard = app::asked_shard(options.cases.shard, std::getenv);
+  if (shard && options.cases.shard.empty())
+    std::cerr << fmt::format("shard {} of {} ({})\n", shard->shard.index, shard->shard.count, shard->by);
+  selected = app::listed_cases(options.cases, shard, std::move(selected));
   if (options.device.empty()) {
     list_cases(selected, options.details, std::cout);
   } else {

@@ -64,6 +64,10 @@ int guarded_main(int argc, char** argv) {
   } catch (const assay::Error& error) {
     std::cerr << "assay: " << assay::printable(error.what()) << '\n';
     return static_cast<int>(error.code());
+  } catch (const std::system_error& error) {
+    std::cerr << "assay: the system refuses what is needed: " << assay::printable(error.what())
+              << "; if it has no more threads or processes, raise the limit (ulimit -u) or end others\n";
+    return static_cast<int>(assay::ExitCode::Infrastructure);
   } catch (const std::exception& error) {
     std::cerr << "assay: internal error: " << assay::printable(error.what()) << '\n';
     return static_cast<int>(assay::ExitCode::Infrastructure);

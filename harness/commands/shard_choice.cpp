@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
+#include "harness/report/record/shard.h"
 
 #include <fmt/format.h>
 
@@ -12,8 +13,6 @@
 
 namespace assay::app {
 namespace {
-
-constexpr int most_shards = 1'000'000;
 
 /// Two variables that together name a shard.
 struct ShardVariables {

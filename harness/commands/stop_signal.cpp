@@ -1,6 +1,7 @@
 #include "harness/commands/stop_signal.h"
 
 #include <pthread.h>
+#include <system_error>
 #include <utility>
 
 namespace assay::app {
@@ -15,10 +16,16 @@ StopSignal::StopSignal(std::function<void()> when_requested, std::chrono::millis
   if (::sigaction(SIGHUP, nullptr, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
     sigaddset(&signals_, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals_, &blocked_before_);
-  listener_ = std::thread([this] { listen(); });
+  try {
+    listener_ = std::thread([this] { listen(); });
+  } catch (const std::system_error&) {
+    // The system has no more threads: a signal ends the process immediately, and the journal is kept.
+    pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
+  }
 }
 
 StopSignal::~StopSignal() {
+  if (!listener_.joinable()) return;
   closing_ = true;
   // Sent only to this thread, which waits for the signal, so that it ends nothing else.
   pthread_kill(listener_.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread)

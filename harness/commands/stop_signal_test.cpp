@@ -1,5 +1,7 @@
 #include "harness/commands/stop_signal.h"
 
+#include "tests/support/no_threads.h"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -35,6 +37,18 @@ TEST(StopSignal, IsRequestedByASignalAndStaysSo) {
         },
         ::testing::ExitedWithCode(0), "");
   }
+}
+
+TEST(StopSignal, TheFirstEndsTheProcessWhereTheSystemHasNoThread) {
+  EXPECT_EXIT(
+      {
+        if (!test::refuse_new_threads()) conclude(false);
+        { const StopSignal ended; }
+        const StopSignal stop;
+        ::kill(::getpid(), SIGTERM);
+        conclude(false);
+      },
+      ::testing::KilledBySignal(SIGTERM), "");
 }
 
 TEST(StopSignal, ALaterSignalEndsTheProcess) {

@@ -216,6 +216,13 @@ TEST(Farm, StopsAtASignalWhileAWorkerOpensItsDevice) {
               HasSubstr("interrupted before the device was open"));
 }
 
+TEST(Farm, HangLimitCountsForTheQuestionWhichDevicesThereAre) {
+  const Farm farm;
+  const ProcessResult result = farm.run({"--worker-command", "sleep 60", "--hang-limit", "0.5"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("starting a worker failed 3 times: the worker was silent for 0.5 s"));
+}
+
 TEST(Farm, WritesWhatWasRunThoughAnotherDeviceDoesNotOpen) {
   // Each worker counts: the second device's are those that never start.
   const Farm farm;

@@ -32,6 +32,11 @@ TEST(HostileWords, ReachNoTerminal) {
   expect_harmless(assay({"list", std::string("--") + nasty}));
   expect_harmless(assay({"show", folder / nasty, "x"}));
   expect_harmless(assay({"compare", folder / nasty, folder / nasty}));
+  expect_harmless(assay({"page", folder / "p.html", folder / nasty}));
+  const std::string damaged = folder.write(std::string("lost") + nasty + "/journal.jsonl", "{\"event\":\n");
+  for (const char* command : {"report", "pivot", "summary"}) expect_harmless(assay({command, damaged}));
+  expect_harmless(assay({"page", folder / "p.html", damaged}));
+  expect_harmless(assay({"merge", folder / "merged", damaged}));
   expect_harmless(assay({"run", file, "--expect-device", std::string("(") + nasty}));
 }
 
@@ -77,6 +82,26 @@ TEST(HostileWords, ADamagedJournalCanBeSalvaged) {
   const std::string csv = read_file(device_folder(folder / "out") / "accu.csv");
   EXPECT_THAT(csv, HasSubstr("MISSING"));
   EXPECT_THAT(csv, HasSubstr("PASS"));
+}
+
+TEST(HostileWords, AFolderThatCannotBeReadIsTheSameErrorEverywhere) {
+  const TemporaryFolder folder;
+  const std::string loop = folder / "loop";
+  std::filesystem::create_symlink("loop", loop);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"report", loop},
+                                             {"show", loop, "x"},
+                                             {"pivot", loop},
+                                             {"summary", loop},
+                                             {"compare", loop, loop},
+                                             {"page", folder / "p.html", loop},
+                                             {"merge", folder / "m", loop},
+                                             {"verdict", loop},
+                                             {"run", "--resume", loop}}) {
+    const ProcessResult result = assay(words);
+    EXPECT_EQ(result.exit_code, 3) << words[0];
+    EXPECT_THAT(result.err, HasSubstr(loop + ": Too many levels of symbolic links")) << words[0];
+  }
 }
 
 TEST(HostileWords, OneNumberThatNoDoubleHoldsIsNoInternalError) {

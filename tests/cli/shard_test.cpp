@@ -214,5 +214,18 @@ TEST(ShardedRuns, NoneOfWhichIsThereAreNoReport) {
   EXPECT_THAT(merged.out, IsEmpty());
 }
 
+TEST(ShardedRuns, ListTakesThemFromTheEnvironmentAsRunDoes) {
+  const Farm farm;
+  const std::vector<std::pair<std::string, std::string>> second{{"GTEST_TOTAL_SHARDS", "3"},
+                                                                {"GTEST_SHARD_INDEX", "1"}};
+  const std::string all = farm.assay({"list", "cases"}).out;
+  const std::string wanted = farm.assay({"list", "cases", "--shard", "2/3"}).out;
+  ASSERT_NE(wanted, all);
+  const ProcessResult result = farm.assay({"list", "cases"}, second);
+  EXPECT_EQ(result.out, wanted);
+  EXPECT_EQ(result.err, "shard 2 of 3 (GTEST_SHARD_INDEX of GTEST_TOTAL_SHARDS)\n");
+  EXPECT_EQ(farm.assay({"list", "cases"}, {{"GTEST_SHARD_INDEX", "7"}}).exit_code, 2);
+}
+
 }  // namespace
 }  // namespace assay::test

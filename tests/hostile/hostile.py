@@ -399,6 +399,53 @@ class Tries:
                 wrong = "an innocent row is a CRASH"
             self.note("special", result, wrong)
 
+    def limits(self):
+        """Small files that stand for much memory or time."""
+        run, plan = self.journal.split(b"\n")[:2]
+        place = self.place("limit", "all")
+
+        def attempt(name, codes, needed, *words):
+            result = self.assay(*words, cwd=place)
+            wrong = complaint(result, codes, self.sanitized)
+            if not wrong and needed.encode() not in result.out + result.err:
+                wrong = f"{name}: it does not say {needed!r}"
+            self.note("limit", result, wrong and f"{name}: {wrong}")
+
+        def journal(name, data):
+            (place / name).mkdir()
+            (place / name / "journal.jsonl").write_bytes(data)
+            return name
+        (place / "bomb").mkdir()
+        with open(place / "bomb/journal.jsonl.zst", "wb") as out:
+            zeros = subprocess.Popen(["head", "-c", "4G", "/dev/zero"], stdout=subprocess.PIPE)
+            subprocess.run(["zstd", "-q", "-1"], stdin=zeros.stdout, stdout=out, check=True)
+            zeros.wait()
+        for words in (["report", "bomb"], ["show", "bomb", "x"], ["page", "p.html", "bomb"], ["summary", "bomb"]):
+            attempt(words[0], (2,), ":1: this line is longer than 64 MiB", *words)
+        attempt("salvage", (2,), "over 1000 times as much", "report", "bomb", "--salvage")
+        attempt("nulls", (3,), "2500000 lines were left out", "report", "--salvage",
+                journal("nulls", run + b"\n" + plan + b"\n" + b"\0\n" * 2500000))
+        attempt("members", (2,), "too many members", "report",
+                journal("members", b'{"event":"run",' + b",".join(b'"%d":0' % i for i in range(200000)) + b"}\n"))
+        attempt("schema", (2,), "schema 99", "report", "--salvage",
+                journal("schema", self.journal.replace(b'"schema":3', b'"schema":99', 1)))
+        attempt("times", (2,), "which is not a time", "report",
+                journal("times", re.sub(rb'"samples_ns":\[', b'"samples_ns":[-5,', self.journal)))
+        shard = b'"shard":{"index":1,"count":2000000000,"all_groups":3,"groups":[[0,2,1]]},'
+        attempt("shards", (2,), "a run has at most 1000000", "merge", "merged",
+                journal("shards", self.journal.replace(b'"schema":3,', b'"schema":3,' + shard, 1)))
+        points = ", ".join(["3"] * 1400)
+        (place / "points.yaml").write_text("op: quantize_affine\ncases:\n" + "".join(
+            f"  - {{name: c{i}, shape: [8], block_size: [{{each: [{points}]}}], seed: {{each: [{points}]}}}}\n"
+            for i in range(20)), encoding="utf-8")
+        attempt("points", (2,), "over 10000 cases of this file have errors", "list", "points.yaml")
+        (place / "links").mkdir()
+        (place / "links/lost.yaml").symlink_to("lost.yaml")
+        attempt("link", (2,), "a link to a file that does not exist", "list", "links")
+        (place / "links/q8ta_pixel_shuffle.comp").symlink_to("q8ta_pixel_shuffle.comp")
+        attempt("shader", (2,), "Too many levels", "run", self.base / "c.yaml", "--shaders", "links")
+        attempt("folder", (3,), "Too many levels", "report", "links/lost.yaml")
+
     def all(self):
         self.yaml()
         self.npy()
@@ -411,6 +458,7 @@ class Tries:
         self.sent()
         self.robbed()
         self.special()
+        self.limits()
 
     def show(self):
         print(f"seed {self.seed}, {self.binary}{' (sanitized)' if self.sanitized else ''}")
@@ -426,7 +474,7 @@ def main():
     parser.add_argument("--binary", default="build/release/assay")
     parser.add_argument("--only", help="one kind",
                         choices=("yaml", "npy", "journals", "kills", "signals", "shaders", "descriptors", "folders",
-                                 "sent", "robbed", "special"))
+                                 "sent", "robbed", "special", "limits"))
     options = parser.parse_args()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # runs would ignore it as well if whoever started this does (nohup)
     tries = Tries(options)

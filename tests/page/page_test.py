@@ -282,6 +282,16 @@ class PublishedPage(BrowserTest):
         self.assertEqual(self.page.matching(),
                          sum(1 for row in rows if row["case"].startswith("pixel_shuffle/") and row["case"].endswith("/direct")))
 
+    def test_a_glob_of_many_stars_from_a_link_is_quick(self):
+        self.page.open({"q": "*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*z"})
+        self.assertEqual(self.page.matching(), 0)
+        rows = self.reports.perf + self.reports.accu
+        for glob, fits in (("*", lambda case: True), ("?*shuffle*", lambda case: "shuffle" in case[1:]),
+                           ("*shuffle*sma?l*", lambda case: "small" in case.partition("shuffle")[2]),
+                           ("*.4c1w/*", lambda case: ".4C1W/" in case), ("q8ta_add?", lambda case: False)):
+            self.page.open({"q": glob})
+            self.assertEqual(self.page.matching(), sum(1 for row in rows if fits(row["case"])), glob)
+
     def test_a_cell_of_the_heat_map_leads_to_its_rows(self):
         self.page.click("#heat-map td.heat a")
         state = self.assert_soon(self.page.state, lambda state: state.get("to") == "rows")

@@ -13,8 +13,9 @@ namespace assay::cases {
 namespace {
 
 constexpr std::uint64_t most_values = 1000000;  // over all alternatives of one key
-/// The limit of points that are built only to find further errors, because they cannot be used.
-constexpr std::uint64_t most_useless = 10000;
+/// The limit of points per file that are errors: few of their messages are shown, and each takes longer than
+/// a good point.
+constexpr std::uint64_t most_failed = 10000;
 
 /// Returns why a point is refused whose id was first used at `first`.
 std::string equal_ids(const Case& point, const SourceLocation& first) {
@@ -26,6 +27,12 @@ std::string equal_ids(const Case& point, const SourceLocation& first) {
   }
   return fmt::format("the id {} is already used at {}:{}: rename one of them", point.id, first.file,
                      first.line);
+}
+
+/// Returns why the last points of a case are not read.
+std::string left_unread(const CaseHead& head, std::uint64_t points) {
+  return fmt::format("over {} cases of this file have errors: the last {} of '{}' are not read", most_failed,
+                     points, head.name);
 }
 
 /// Adds the key itself if it is known, else the one that was probably meant.
@@ -201,7 +208,7 @@ void CaseExpansion::refuse_product(const CaseHead& head, std::uint64_t product,
         diagnose(*head.caret, fmt::format("case '{}' expands to {} cases ({}), more than the limit of {}",
                                           head.name, product, factors, limit)));
   }
-  const std::uint64_t before = state_.cases.size();
+  const std::uint64_t before = state_.points;
   if (before + product > limit) {
     throw Problem(diagnose(
         *head.caret, fmt::format("case '{}' adds {} cases to the {} already there, more than the limit of {}",
@@ -242,21 +249,29 @@ void CaseExpansion::add_points(const CaseHead& head, const Product& product, Fau
   refuse_product(head, product.size(), product.text());
   if (!faults.is_broken) state_.cases.expect(product.size());
   PointBuilder builder(head, state_.npy_files, state_.common);
-  std::uint64_t useless = 0;
   for (std::uint64_t index = 0; index < product.size(); ++index) {
+    ++state_.points;
     PointChoice choice = product.at(index);
     choice.bad_keys.insert(choice.bad_keys.end(), faults.bad_keys.begin(), faults.bad_keys.end());
     const bool is_useless = faults.is_broken || !choice.bad_keys.empty();
-    if (is_useless && ++useless > most_useless) continue;
-    add_point(builder, head, choice, faults);
+    // A useless point is built only to find further errors.
+    if (is_useless && ++useless_points_ > most_failed) {
+      if (faults.is_broken) break;
+      continue;
+    }
+    if (!add_point(builder, head, choice, faults) && ++failed_points_ > most_failed) {
+      faults.problems.add(Problem(diagnose(*head.caret, left_unread(head, product.size() - index - 1))));
+      break;
+    }
   }
   if (!builder.inputs().empty()) inputs_ = builder.inputs();
   report_unknown(faults);
 }
 
-void CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice,
+/// Adds a case's point; returns whether it has no error.
+bool CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice,
                               Faults& faults) {
-  faults.problems.attempt([&] {
+  return faults.problems.attempt([&] {
     std::optional<Case> point = builder.build(choice);
     if (!point || faults.is_broken) return;
     if (const Case* first = state_.cases.find(point->id))

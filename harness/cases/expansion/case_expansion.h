@@ -26,6 +26,7 @@ struct LoadState {
   Reporter reporter;
   CaseList cases;
   CommonData common;
+  std::uint64_t points = 0;  ///< of all cases so far, with those that are errors
 };
 
 /// Expands the cases of one file: one op, its sets, its defaults.
@@ -71,7 +72,7 @@ class CaseExpansion {
   Factor make_factor(const Source& source, Faults& faults);
   Choice read_choice(const Source& source, const Alternative& alternative, bool is_axis, Faults& faults);
   void add_points(const CaseHead& head, const Product& product, Faults& faults);
-  void add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice, Faults& faults);
+  bool add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice, Faults& faults);
   void report_unknown(Faults& faults) const;
 
   LoadState& state_;
@@ -82,6 +83,8 @@ class CaseExpansion {
   std::vector<Node::Entry> defaults_;
   std::vector<std::string> inputs_;     ///< the op's inputs, from the last case with good parameters
   std::set<std::string> bad_defaults_;  ///< keys that unknown defaults may have meant
+  std::uint64_t failed_points_ = 0;
+  std::uint64_t useless_points_ = 0;  ///< those that lack a value, because what was written was reported
 };
 
 }  // namespace assay::cases

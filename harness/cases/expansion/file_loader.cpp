@@ -74,8 +74,15 @@ Problem with_name_checked(const Problem& problem, const fs::path& path) {
 
 }  // namespace
 
-void FileLoader::load(const fs::path& path) {
-  load_once(path);
+void FileLoader::load(const fs::path& path, bool is_named) {
+  const std::size_t errors = state_.reporter.size();
+  const File& file = load_once(path);
+  if (is_named && file.is_read && !file.has_cases && state_.reporter.size() == errors) {
+    state_.reporter.add(file_diagnostic(
+        path,
+        "the file has no cases, only what other files may include: add 'op' and 'cases', or name one of "
+        "those files"));
+  }
 }
 
 std::vector<std::filesystem::path> FileLoader::files() const {
@@ -128,7 +135,9 @@ void FileLoader::read(File& file) {
   if (const Node::Entry* entry = root.find_entry("include")) read_includes(file, *entry);
   if (const Node::Entry* entry = root.find_entry("sets")) read_sets(file, *entry);
   const Op* op = read_op(root);
+  file.is_read = true;
   if (op == nullptr) return;
+  file.has_cases = true;
   check_set_names(file, *op);
   read_cases(file, *op);
 }
@@ -175,6 +184,7 @@ void FileLoader::include(File& file, const Node& item) {
   if (included.is_loading) {
     throw Problem(diagnose(item, fmt::format("include cycle: {}", include_chain(included))));
   }
+  file.has_cases |= included.has_cases;
   take_sets(file, included, item);
 }
 

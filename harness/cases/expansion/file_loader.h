@@ -18,8 +18,9 @@ class FileLoader {
  public:
   explicit FileLoader(LoadState& state) : state_(state) {}
 
-  /// Adds the cases of a file to the state, after those of its includes. Errors go to the reporter.
-  void load(const std::filesystem::path& path);
+  /// Adds the cases of a file to the state, after those of its includes. Errors go to the reporter. A file
+  /// that a user named must have cases.
+  void load(const std::filesystem::path& path, bool is_named);
   /// Returns the files loaded so far, by canonical path.
   std::vector<std::filesystem::path> files() const;
 
@@ -31,6 +32,8 @@ class FileLoader {
     Sets sets;                                 ///< its own sets and those of its includes
     std::unordered_set<std::string> included;  ///< paths as the file writes them
     bool is_loading = true;
+    bool has_cases = false;  ///< it has an op, or includes a file that has cases
+    bool is_read = false;    ///< it could be read to its end
   };
 
   File& load_once(const std::filesystem::path& path);

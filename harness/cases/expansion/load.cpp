@@ -5,6 +5,7 @@
 #include "harness/cases/yaml/case_files.h"
 
 #include <stdexcept>
+#include <system_error>
 
 namespace assay {
 namespace {
@@ -24,11 +25,13 @@ void check_param_names(const Registry& registry) {
 LoadResult load_cases(std::span<const std::filesystem::path> files_or_directories, const Registry& registry,
                       const LoadOptions& options) {
   check_param_names(registry);
-  cases::LoadState state{registry, options, {}, {}, {}, {}};
+  cases::LoadState state{registry, options, {}, {}, {}, {}, 0};
   cases::FileLoader loader(state);
   for (const std::filesystem::path& path : files_or_directories) {
     try {
-      for (const std::filesystem::path& file : cases::case_files(path)) loader.load(file);
+      std::error_code ignored;
+      const bool is_named = !std::filesystem::is_directory(path, ignored);
+      for (const std::filesystem::path& file : cases::case_files(path)) loader.load(file, is_named);
     } catch (const cases::Problem& problem) {
       state.reporter.add(problem);
     }

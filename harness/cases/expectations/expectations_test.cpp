@@ -249,6 +249,17 @@ TEST(Expectations, KnowWhetherAllCasesOfTheirFolderAreLoaded) {
   EXPECT_TRUE(has_all_cases_of(rules, both));
 }
 
+TEST(Expectations, ALinkToNothingIsAnError) {
+  const TemporaryFolder folder;
+  folder.write("cases/a.yaml", "");
+  std::filesystem::create_directory(folder / "cases/expectations");
+  std::filesystem::create_symlink("nowhere", folder / "cases/expectations/gpu.yaml");
+  const std::filesystem::path cases[] = {folder / "cases"};
+  const std::vector<std::filesystem::path> files = find_expectations(cases);
+  EXPECT_EQ(messages(folder, load_expectations(files).errors),
+            "cases/expectations/gpu.yaml: error: it is a link to a file that does not exist");
+}
+
 TEST(Expectations, AMissingFileIsAnError) {
   const TemporaryFolder folder;
   const std::filesystem::path files[] = {folder.path() / "nothing.yaml"};

@@ -169,6 +169,57 @@ TEST_F(Limits, ErrorsOfAFileAreShownToAHundred) {
   EXPECT_EQ(result.cases.size(), 1u) << "the good one after them";
 }
 
+// A million points of which each is an error took half a minute.
+TEST_F(Limits, AfterTenThousandCasesWithErrorsTheOthersOfACaseAreNotRead) {
+  std::string text = "op: quantize_affine\ncases:\n";
+  const std::string blocks = "{each: [" + repeated("3", 1000, ", ") + "]}";  // 8 is not divided by 3
+  const std::string seeds = "{each: [" + repeated("1", 1000, ", ") + "]}";
+  for (const std::string name : {"bad", "worse"}) {
+    text += fmt::format("  - {{name: {}, shape: [8], block_size: [{}], seed: {}}}\n", name, blocks, seeds);
+  }
+  text += "  - {name: good, shape: [4], block_size: [2]}\n";
+  const std::string errors = error_of(text);
+  EXPECT_THAT(errors, HasSubstr("case.yaml:3:6: error: over 10000 cases of this file have errors: the last "
+                                "989998 of 'bad' are not read"));
+  EXPECT_THAT(errors, HasSubstr("the last 999998 of 'worse' are not read"));
+  EXPECT_EQ(cases, 3U) << "the first of each, and the good one after them";
+}
+
+TEST_F(Limits, CasesWithErrorsCountToo) {
+  const std::string numbers = "{each: [" + repeated("3", 40, ", ") + "]}";
+  const std::string one = ", shape: [8], block_size: [" + numbers + "]}\n";
+  EXPECT_THAT(
+      error_of("op: quantize_affine\ncases:\n  - {name: a" + one + "  - {name: b" + one, {.max_cases = 50}),
+      HasSubstr("case 'b' adds 40 cases to the 40 already there, more than the limit of 50"));
+}
+
+TEST_F(Limits, ALinkToNothingIsAnErrorAndHidesNoCases) {
+  folder.write("cases/good.yaml",
+               "op: quantize_affine\ncases:\n  - {name: one, shape: [4], block_size: [2]}\n");
+  std::filesystem::create_symlink("nowhere", folder / "cases/lost.yaml");
+  std::filesystem::create_symlink("itself.yaml", folder / "cases/itself.yaml");
+  const std::filesystem::path paths[] = {folder / "cases", folder / "cases/lost.yaml"};
+  const LoadResult result = load_cases(paths, fake_ops());
+  EXPECT_EQ(messages(folder, result.errors),
+            "cases/itself.yaml: error: it is a link to a file that does not exist\n"
+            "cases/lost.yaml: error: it is a link to a file that does not exist");
+  EXPECT_EQ(result.cases.size(), 1U);
+}
+
+TEST_F(Limits, AFileWithoutCasesIsAnErrorWhereItIsNamed) {
+  folder.write("cases/sets.yaml", "sets: {small: [4]}\n");
+  folder.write("cases/good.yaml",
+               "include: [sets.yaml]\nop: quantize_affine\ncases:\n"
+               "  - {name: one, shape: small, block_size: [2]}\n");
+  const std::filesystem::path all[] = {folder / "cases"};
+  EXPECT_EQ(messages(folder, load_cases(all, fake_ops()).errors), "") << "others may include it";
+  const std::filesystem::path named[] = {folder / "cases/good.yaml", folder / "cases/sets.yaml"};
+  const LoadResult result = load_cases(named, fake_ops());
+  EXPECT_THAT(messages(folder, result.errors),
+              StartsWith("cases/sets.yaml: error: the file has no cases, only what other files may include"));
+  EXPECT_EQ(result.cases.size(), 1U);
+}
+
 TEST_F(Limits, PathsThatAreNoCaseFiles) {
   const std::filesystem::path paths[] = {folder.path() / "nothing.yaml", folder.path() / "empty"};
   std::filesystem::create_directory(folder.path() / "empty");
@@ -210,7 +261,7 @@ TEST_F(Limits, WhatATerminalWouldObeyIsShownAsItsNumber) {
 TEST_F(Limits, FourHundredThousandSetsTakeTimeInProportion) {
   std::string text = "sets:\n";
   for (int i = 0; i < 400000; ++i) text += "  s" + std::to_string(i) + ": 1\n";
-  EXPECT_EQ(error_of(text), "");
+  EXPECT_EQ(error_of(text + quantize_file), "");
 }
 
 TEST_F(Limits, AFileOfSetsMayBeIncludedAnyNumberOfTimes) {
@@ -219,7 +270,7 @@ TEST_F(Limits, AFileOfSetsMayBeIncludedAnyNumberOfTimes) {
   folder.write("sets.yaml", sets);
   std::string text = "include:\n";
   for (int i = 0; i < 80000; ++i) text += "  - sets.yaml\n";
-  EXPECT_EQ(error_of(text), "");
+  EXPECT_EQ(error_of(text + quantize_file), "");
 }
 
 TEST_F(Limits, AThousandCasesAreLoaded) {

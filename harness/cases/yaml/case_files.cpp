@@ -34,13 +34,18 @@ std::vector<fs::path> files_below(const fs::path& directory) {
 }  // namespace
 
 bool is_yaml_file(const fs::directory_entry& entry) {
+  if (entry.path().extension() != ".yaml") return false;
   std::error_code ignored;
-  return entry.is_regular_file(ignored) && entry.path().extension() == ".yaml";
+  if (entry.is_regular_file(ignored)) return true;
+  return entry.is_symlink(ignored) && !fs::exists(entry.path(), ignored);
 }
 
 std::vector<fs::path> case_files(const fs::path& path) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) refuse(path, "no such file or directory");
+  if (!fs::exists(path, ignored)) {
+    const bool is_link = fs::is_symlink(path, ignored);
+    refuse(path, is_link ? "it is a link to a file that does not exist" : "no such file or directory");
+  }
   if (!fs::is_directory(path, ignored)) return {path};
   std::vector<fs::path> files = files_below(path);
   if (files.empty()) refuse(path, "there is no case file (*.yaml) below this directory");

@@ -9,7 +9,8 @@ namespace assay::cases {
 /// without those in folders named `expectations`. Throws Problem if there is none.
 std::vector<std::filesystem::path> case_files(const std::filesystem::path& path);
 
-/// Returns whether a directory entry is a file named *.yaml.
+/// Returns whether a directory entry is a file named *.yaml, or a link with such a name to nothing: reading
+/// it is an error, where passing over it would lose its cases.
 bool is_yaml_file(const std::filesystem::directory_entry& entry);
 
 /// Returns the *.yaml files directly in a directory, sorted.

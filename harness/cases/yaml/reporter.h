@@ -4,6 +4,7 @@
 #include "harness/cases/yaml/source_file.h"
 #include "harness/cases/yaml/yaml_tree.h"
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
@@ -24,6 +25,7 @@ class Reporter {
   void add_flaws(const Node& node);
 
   bool is_full(const std::string& file) const;
+  std::size_t size() const { return diagnostics_.size(); }
   std::vector<Diagnostic> take() { return std::move(diagnostics_); }
 
  private:

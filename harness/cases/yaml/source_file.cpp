@@ -24,7 +24,10 @@ bool is_continuation(char byte) {
 std::string read_bytes(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) refuse_file(path, "no such file");
+  if (!fs::exists(status)) {
+    const bool is_link = fs::is_symlink(path, error);
+    refuse_file(path, is_link ? "it is a link to a file that does not exist" : "no such file");
+  }
   if (!fs::is_regular_file(status)) refuse_file(path, "not a regular file");
   const std::uintmax_t size = fs::file_size(path, error);
   if (error) refuse_file(path, "reading its size: " + error.message());

@@ -60,6 +60,8 @@ struct Place {
 Place place_of(const VerdictOptions& options) {
   std::error_code error;
   Place place{.night = fs::canonical(options.night, error)};
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+    throw_file_error("read the night's folder", options.night, error.value());
   if (error) {
     throw Error("judging a night: " + options.night.string() +
                 " cannot be found; name the folder that was the --out of the night's runs");
@@ -193,8 +195,24 @@ void refuse_unknown_slugs(const VerdictOptions& options, const std::map<std::str
   }
 }
 
+/// Refuses a folder without any run that holds files with the names of a verdict: they belong to something
+/// else, and would be overwritten. (A night whose runs all failed to start has none of these files.)
+void refuse_other_folder(const Place& place, const std::map<std::string, DeviceFolder>& devices) {
+  std::error_code ignored;
+  if (!devices.empty() || fs::exists(place.night / "runs", ignored)) return;
+  if (is_night_json(text_of_file(place.night / nightly_json_name))) return;
+  for (const char* name : {verdict_text_name, nightly_json_name}) {
+    if (!fs::exists(fs::symlink_status(place.night / name, ignored))) continue;
+    throw Error(
+        fmt::format("judging a night: {} is no night: it has no report and no runs/, and its {} is "
+                    "not of a night; name the folder that was the --out of the night's runs",
+                    place.night.string(), name));
+  }
+}
+
 Night judge(const VerdictOptions& options, const Place& place) {
   std::map<std::string, DeviceFolder> folders = devices_of_night(place.night);
+  refuse_other_folder(place, folders);
   Night night{.name = place.night.filename().string(),
               .version = options.version,
               .when = utc_text(std::chrono::system_clock::now()),

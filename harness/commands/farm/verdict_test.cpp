@@ -303,6 +303,20 @@ TEST_F(VerdictOfANight, OfNoReportAtAllIsInfrastructure) {
   EXPECT_THAT(text(), HasSubstr("no device has a report in"));
 }
 
+TEST_F(VerdictOfANight, AFolderThatIsNoNightKeepsItsFiles) {
+  for (const std::string name : {"verdict.txt", "nightly.json"}) {
+    fs::create_directory(night(1));
+    farm.write(night_name(1) + "/" + name, "{\"mine\": 1}");
+    EXPECT_THAT(test::error_of([&] { judge(1); }),
+                HasSubstr("is no night: it has no report and no runs/, and its " + name));
+    EXPECT_EQ(farm.read(night_name(1) + "/" + name), "{\"mine\": 1}");
+    fs::remove_all(night(1));
+  }
+  fs::create_directory(night(1));
+  EXPECT_EQ(judge(1), ExitCode::Infrastructure);
+  EXPECT_EQ(judge(1), ExitCode::Infrastructure) << "a night without a report, again";
+}
+
 TEST_F(VerdictOfANight, LooksAtNothingElseInTheFolder) {
   run(1, {test::passed("a")});
   test::write_file(night(1) / "console.txt", "text");

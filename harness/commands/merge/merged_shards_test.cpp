@@ -209,6 +209,13 @@ TEST(MergedShards, RefuseAGroupThatTwoHave) {
               AllOf(HasSubstr("shard1 and shard2 both have the rows of"), HasSubstr("/d/")));
 }
 
+// The list of the missing ones would take 8 GB.
+TEST(MergedShards, RefuseAJournalThatNamesTwoThousandMillionShards) {
+  Shards shards;
+  shards.add_passed(1, 2'000'000'000, {0, 2});
+  EXPECT_THAT(shards.refusal(), HasSubstr("there is no shard 1 of 2000000000; a run has at most 1000000"));
+}
+
 TEST(MergedShards, RefuseAJournalWhoseRowsAreNotThoseOfItsGroups) {
   Shards shards;
   shards.add_passed(1, 2, {0, 2}, [](RunInfo& run) { run.shard.groups = {{0, 3, 1}}; });

@@ -8,6 +8,8 @@
 #include "harness/report/journal/find_rows.h"
 #include "harness/report/record/device_key.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -22,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using PagePaths = std::vector<fs::path>;
-
-constexpr const char* none_readable = "writing a page: none of the reports can be read";
 
 /// The folders OUT/runs/*, in the order of their names.
 PagePaths run_folders(const fs::path& out) {
@@ -48,24 +48,41 @@ PagePaths journals_of_all_runs(const fs::path& path) {
   return journals;
 }
 
-/// The result of `body`; if it throws, a warning that `what` is left out, as one lost night must not prevent
-/// a farm's page.
-template <class Body>
-auto or_left_out(const fs::path& what, std::ostream& log, Body body) -> std::optional<decltype(body())> {
-  try {
-    return body();
-  } catch (const Error& error) {
-    log << "warning: " << printable(what.string()) << " is left out: " << error.what() << '\n';
-    return std::nullopt;
+/// Notes what is left out of a page, as one lost night must not prevent a farm's page.
+class LeftOut {
+ public:
+  explicit LeftOut(std::ostream& log) : log_(log) {}
+
+  /// The Error has the exit code of the first error; Usage: there was none.
+  [[noreturn]] void throw_none_readable() const {
+    throw Error("writing a page: none of the reports can be read",
+                code_ == ExitCode::Fine ? ExitCode::Usage : code_);
   }
-}
+  void warn(const std::string& what) { log_ << printable_line("warning: " + what) << '\n'; }
+
+  /// The result of `body`; if it throws, a warning that `what` is left out.
+  template <class Body>
+  auto or_left_out(const fs::path& what, Body body) -> std::optional<decltype(body())> {
+    try {
+      return body();
+    } catch (const Error& error) {
+      warn(fmt::format("{} is left out: {}", what.string(), error.what()));
+      if (code_ == ExitCode::Fine) code_ = error.code();
+      return std::nullopt;
+    }
+  }
+
+ private:
+  std::ostream& log_;
+  ExitCode code_ = ExitCode::Fine;
+};
 
 /// All journals without duplicates: links of an output folder point to runs that are also below it.
-PagePaths different_journals(const PagePaths& paths, std::ostream& log) {
+PagePaths different_journals(const PagePaths& paths, LeftOut& left_out) {
   std::set<fs::path> seen;
   PagePaths journals;
   for (const fs::path& path : paths) {
-    const auto found = or_left_out(path, log, [&] { return journals_of_all_runs(path); });
+    const auto found = left_out.or_left_out(path, [&] { return journals_of_all_runs(path); });
     for (const fs::path& journal : found.value_or(PagePaths{})) {
       std::error_code error;
       const fs::path place = fs::canonical(journal, error);
@@ -76,7 +93,7 @@ PagePaths different_journals(const PagePaths& paths, std::ostream& log) {
 }
 
 /// Reads a night from the summary that the run wrote; if that is missing or damaged, from its journal.
-NightSummary night_of(const fs::path& journal, RowNumbers& numbers, std::ostream& log) {
+NightSummary night_of(const fs::path& journal, RowNumbers& numbers, LeftOut& left_out) {
   const fs::path summary = journal.parent_path() / history_name;
   if (fs::exists(summary)) {
     try {
@@ -84,8 +101,7 @@ NightSummary night_of(const fs::path& journal, RowNumbers& numbers, std::ostream
         return read_history(whole_file(summary).value_or(""), action);
       });
     } catch (const Error& error) {
-      log << "warning: " << printable(summary.string()) << ": " << error.what()
-          << "; the journal is read instead\n";
+      left_out.warn(fmt::format("{}: {}; the journal is read instead", summary.string(), error.what()));
     }
   }
   const RunReport report = read_journal(journal);
@@ -98,15 +114,15 @@ struct KnownRuns {
   PagePaths journals;  ///< one per night
 };
 
-KnownRuns read_runs(const PagePaths& paths, std::ostream& log) {
+KnownRuns read_runs(const PagePaths& paths, LeftOut& left_out) {
   KnownRuns runs;
-  for (const fs::path& journal : different_journals(paths, log)) {
-    auto night = or_left_out(journal, log, [&] { return night_of(journal, runs.nights.numbers, log); });
+  for (const fs::path& journal : different_journals(paths, left_out)) {
+    auto night = left_out.or_left_out(journal, [&] { return night_of(journal, runs.nights.numbers, left_out); });
     if (!night) continue;
     runs.nights.all.push_back(std::move(*night));
     runs.journals.push_back(journal);
   }
-  if (runs.journals.empty()) throw Error(none_readable);
+  if (runs.journals.empty()) left_out.throw_none_readable();
   return runs;
 }
 
@@ -151,7 +167,7 @@ class Bases {
 };
 
 /// The newest report before a track's last run that has a row in common with it and that can be read.
-std::optional<RunReport> report_before(const KnownRuns& runs, const Track& track, std::ostream& log) {
+std::optional<RunReport> report_before(const KnownRuns& runs, const Track& track, LeftOut& left_out) {
   std::set<std::uint32_t> rows;
   for (const NightRow& row : runs.nights.all[track.nights.back()].rows) rows.insert(row.row);
   const auto is_common = [&](const NightRow& row) { return rows.contains(row.row); };
@@ -161,23 +177,22 @@ std::optional<RunReport> report_before(const KnownRuns& runs, const Track& track
     try {
       return read_journal(journal);
     } catch (const Error& error) {
-      log << "warning: the newest run is not compared with " << printable(journal.string()) << ": "
-          << error.what() << '\n';
+      left_out.warn(fmt::format("the newest run is not compared with {}: {}", journal.string(), error.what()));
     }
   }
   return std::nullopt;
 }
 
 /// Adds a track. False: its newest run cannot be read.
-bool add_track(const KnownRuns& runs, const Track& track, Bases& bases, PageData& data, std::ostream& log) {
+bool add_track(const KnownRuns& runs, const Track& track, Bases& bases, PageData& data, LeftOut& left_out) {
   const fs::path& journal = runs.journals[track.nights.back()];
-  const auto newest = or_left_out(journal, log, [&] { return read_journal(journal); });
+  const auto newest = left_out.or_left_out(journal, [&] { return read_journal(journal); });
   if (!newest) return false;
   if (bases.are_named()) {
     data.add(track, *newest, bases.of(*newest));
     return true;
   }
-  const std::optional<RunReport> base = report_before(runs, track, log);
+  const std::optional<RunReport> base = report_before(runs, track, left_out);
   data.add(track, *newest, base ? &*base : nullptr);
   return true;
 }
@@ -185,12 +200,12 @@ bool add_track(const KnownRuns& runs, const Track& track, Bases& bases, PageData
 /// The data of a page. Nothing if a newest run cannot be read: it is then no longer among `runs`, which may
 /// have other tracks without it.
 std::optional<std::vector<PagePart>> parts_of(KnownRuns& runs, const PagePaths& base_paths,
-                                              std::ostream& log) {
+                                              LeftOut& left_out) {
   const std::vector<Track> tracks = tracks_of(runs.nights.all);
   Bases bases(base_paths, tracks.size());
   PageData data(runs.nights);
   for (const Track& track : tracks) {
-    if (add_track(runs, track, bases, data, log)) continue;
+    if (add_track(runs, track, bases, data, left_out)) continue;
     const auto unreadable = static_cast<std::ptrdiff_t>(track.nights.back());
     runs.nights.all.erase(runs.nights.all.begin() + unreadable);
     runs.journals.erase(runs.journals.begin() + unreadable);
@@ -203,10 +218,11 @@ std::optional<std::vector<PagePart>> parts_of(KnownRuns& runs, const PagePaths& 
 }  // namespace
 
 ExitCode page(const PageOptions& options, const Terminal& terminal) {
-  KnownRuns runs = read_runs(options.reports, terminal.log);
+  LeftOut left_out(terminal.log);
+  KnownRuns runs = read_runs(options.reports, left_out);
   std::optional<std::vector<PagePart>> parts;
-  while (!parts && !runs.journals.empty()) parts = parts_of(runs, options.base, terminal.log);
-  if (!parts) throw Error(none_readable);
+  while (!parts && !runs.journals.empty()) parts = parts_of(runs, options.base, left_out);
+  if (!parts) left_out.throw_none_readable();
   write_text(options.out, terminal.out, [&] { return page_html(*parts); });
   return ExitCode::Fine;
 }

@@ -9,7 +9,6 @@
 #include "harness/report/writers/github_summary.h"
 #include "harness/report/writers/writers.h"
 
-#include <algorithm>
 #include <ostream>
 
 namespace assay::app {
@@ -23,16 +22,14 @@ void rewrite_journal(const std::filesystem::path& journal, const std::filesystem
 
 /// The readable part of a damaged journal; lists the lines that are left out on `log`.
 RunReport salvaged(const std::filesystem::path& journal, std::ostream& log) {
-  constexpr std::size_t most_told = 20;
   SalvagedJournal salvaged = salvage_journal(journal);
-  const std::vector<LeftOutLine>& left_out = salvaged.left_out;
-  for (std::size_t i = 0; i < std::min(left_out.size(), most_told); ++i) {
-    log << printable(journal.string()) << ':' << left_out[i].number
-        << ": left out: " << printable(left_out[i].why) << '\n';
+  const std::size_t count = salvaged.left_out_count;
+  for (const LeftOutLine& line : salvaged.left_out) {
+    log << printable(journal.string()) << ':' << line.number << ": left out: " << printable(line.why) << '\n';
   }
-  if (left_out.size() > most_told) log << "and " << left_out.size() - most_told << " more lines\n";
-  log << printable(journal.string()) << ": " << left_out.size()
-      << (left_out.size() == 1 ? " line was" : " lines were") << " left out\n";
+  if (count > salvaged.left_out.size()) log << "and " << count - salvaged.left_out.size() << " more lines\n";
+  log << printable(journal.string()) << ": " << count << (count == 1 ? " line was" : " lines were")
+      << " left out\n";
   return std::move(salvaged.report);
 }
 

@@ -164,17 +164,25 @@ void DeviceSupervisor::take_journal_line(std::string_view line) {
   decoder_->line(line, events);
   if (refusal_) return kill(Status::Crash, refusal_->text);
   if (have_inputs_changed_) return give_up(changed_while_running);
-  if (line.starts_with(plan_line)) {
-    plan_hash_ = hash_hex(line);
+  if (is_end_of_plan(line)) {
+    plan_hash_ = now_.plan_hash;
     now_.is_open = true;
     ask_for_next();
   }
 }
 
+/// Whether the line is the last one of a plan. Hashes the plan's lines, which are several if it is long.
+bool DeviceSupervisor::is_end_of_plan(std::string_view line) {
+  if (!line.starts_with(plan_line)) return false;
+  now_.plan_hash = hash_hex(now_.plan_hash + std::string(line));
+  return !line.ends_with(plan_goes_on);
+}
+
 /// Whether the line repeats the plan. A plan is decoded once; a later worker's must be the same.
 bool DeviceSupervisor::is_plan_again(std::string_view line) {
   if (plan_hash_.empty() || !line.starts_with(plan_line)) return false;
-  if (hash_hex(line) != plan_hash_) {
+  if (!is_end_of_plan(line)) return true;
+  if (now_.plan_hash != plan_hash_) {
     give_up(changed_while_running);
     return true;
   }

@@ -129,6 +129,7 @@ class DeviceSupervisor {
   void take_idle();
   void take_journal_line(std::string_view line);
   bool is_plan_again(std::string_view line);
+  bool is_end_of_plan(std::string_view line);
   RowsLeft rows_to_ask_for();
   bool was_lost_ahead(const ChildEnd& end) const;
   void go_on_carefully(const ChildEnd& end);
@@ -162,6 +163,7 @@ class DeviceSupervisor {
     double silent_s = 0;
     std::string killed_because;
     std::optional<Status> killed_as;
+    std::string plan_hash;  ///< of the lines of its plan so far
     Phase phase = Phase::Start;
     bool is_open = false;  ///< it has sent its plan
     bool is_idle = false;

@@ -447,6 +447,20 @@ TEST(DeviceSupervisor, RefusesWorkersThatPlanOtherRows) {
   EXPECT_THAT(bench.heard.ends, ElementsAre("0 CRASH", "1 MISSING"));
 }
 
+TEST(DeviceSupervisor, TakesAPlanOfSeveralLinesAsOne) {
+  Bench bench(300'000);
+  EXPECT_EQ(bench.heard.planned, 300'000U);
+  bench.begin(0);
+  bench.crash();
+  bench.open();
+  EXPECT_EQ(bench.heard.planned, 300'000U) << "decoded once";
+  EXPECT_EQ(bench.supervisor.given_up(), "");
+  bench.begin(0);
+  bench.crash();
+  bench.open("other");
+  EXPECT_THAT(bench.supervisor.given_up(), HasSubstr("changed during the run"));
+}
+
 TEST(DeviceSupervisor, RefusesWorkersWhoseInputsHaveChanged) {
   Bench bench(2);
   bench.begin(0);

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace assay::gpu {
@@ -25,7 +27,10 @@ std::string read_text(const fs::path& file) {
                     file.string(), size, largest_source));
   }
   std::optional<std::string> text = whole_file(file);
-  if (!text) throw Error(fmt::format("reading the shader source '{}': it cannot be read", file.string()));
+  if (!text) {
+    throw Error(fmt::format("reading the shader source '{}': {}", file.string(),
+                            std::generic_category().message(errno)));
+  }
   return *std::move(text);
 }
 
@@ -88,6 +93,30 @@ bool is_shader(const fs::path& file) {
   return file.extension() == ".comp" || file.extension() == ".glslh";
 }
 
+[[noreturn]] void throw_unreadable(const fs::path& place, const std::error_code& error) {
+  throw Error(fmt::format("looking for shaders: '{}' cannot be read: {}", place.string(), error.message()));
+}
+
+/// The shaders below a folder. A link to nothing or to itself that has the name of a shader, and a folder
+/// that cannot be read, are an Error: passing over them would run the embedded shaders instead.
+std::vector<fs::path> shaders_below(const fs::path& folder) {
+  std::vector<fs::path> shaders;
+  std::error_code error;
+  fs::path last = folder;
+  fs::recursive_directory_iterator entry(folder, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    last = entry->path();
+    if (!is_shader(last)) continue;
+    std::error_code why;
+    const bool is_file = entry->is_regular_file(why);
+    if (!is_file && entry->is_symlink() && !fs::exists(last, why))
+      throw_unreadable(last, why ? why : std::make_error_code(std::errc::no_such_file_or_directory));
+    if (is_file) shaders.push_back(last);
+  }
+  if (error) throw_unreadable(last, error);
+  return shaders;
+}
+
 }  // namespace
 
 std::vector<std::string> included_names(std::string_view source) {
@@ -107,7 +136,8 @@ std::vector<std::string> included_names(std::string_view source) {
 ShaderSources::ShaderSources(std::vector<fs::path> directories, std::span<const EmbeddedSource> embedded)
     : directories_(std::move(directories)), embedded_(embedded) {
   for (const fs::path& directory : directories_) {
-    if (!fs::is_directory(directory)) {
+    std::error_code ignored;
+    if (!fs::is_directory(directory, ignored)) {
       throw Error(fmt::format("looking for shaders in '{}': it is not a directory", directory.string()));
     }
   }
@@ -126,7 +156,8 @@ std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
     const fs::path file =
         directory /
         fs::path(name).lexically_normal();  // a name may pass through a folder that does not exist
-    if (fs::is_regular_file(file)) {
+    std::error_code error;
+    if (fs::is_regular_file(file, error)) {
       return ShaderSource{.name = name, .display = file.string(), .text = read_text(file)};
     }
   }
@@ -170,12 +201,8 @@ std::set<std::string> ShaderSources::names() const {
 std::set<std::string> ShaderSources::names_in_directories() const {
   std::set<std::string> names;
   for (const fs::path& directory : directories_) {
-    for (const fs::directory_entry& entry :
-         fs::recursive_directory_iterator(directory, fs::directory_options::skip_permission_denied)) {
-      if (entry.is_regular_file() && is_shader(entry.path())) {
-        names.insert(entry.path().lexically_relative(directory).generic_string());
-      }
-    }
+    for (const fs::path& file : shaders_below(directory))
+      names.insert(file.lexically_relative(directory).generic_string());
   }
   return names;
 }

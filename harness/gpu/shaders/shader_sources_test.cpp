@@ -110,6 +110,22 @@ TEST_F(ShaderSourcesTest, ANameStaysInsideOfTheDirectories) {
   EXPECT_EQ(sources.find("x/../a.comp")->text, "#include \"../secret\"");
 }
 
+TEST_F(ShaderSourcesTest, ALinkToNothingIsAnErrorWhereItIsNamedAsAShader) {
+  const fs::path directory = first.path() / "linked";
+  fs::create_directories(directory / "folder.comp");
+  fs::create_symlink("note", directory / "note");
+  const ShaderSources sources({directory}, {});
+  EXPECT_THAT(sources.names(), ::testing::IsEmpty()) << "what is no shader does not matter";
+  for (const auto& [name, why] : {std::pair("itself.comp", "Too many levels of symbolic links"),
+                                  std::pair("gone.glslh", "No such file or directory")}) {
+    fs::create_symlink(std::string(name) == "itself.comp" ? name : "nowhere", directory / name);
+    EXPECT_EQ(error_of([&] { static_cast<void>(sources.names()); }),
+              "looking for shaders: '" + (directory / name).string() + "' cannot be read: " + why);
+    EXPECT_FALSE(sources.find(name));
+    fs::remove(directory / name);
+  }
+}
+
 TEST_F(ShaderSourcesTest, ADirectoryThatIsNoneIsAnError) {
   try {
     const ShaderSources sources({first.path() / "none"}, embedded);

@@ -57,8 +57,6 @@ void check_block(const RowSoFar& row, const Block& block) {
     throw Contradiction(
         fmt::format("its block {} stands where block {} should", block.round, row.next_round));
   }
-  if (block.batch < 1)
-    throw Contradiction(fmt::format("'batch' is {}, which is not a number of programs", block.batch));
   if (row.blocks > 0 && row.batch != block.batch) {
     throw Contradiction(fmt::format("'batch' is {} and was {} in the block before", block.batch, row.batch));
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -36,11 +37,10 @@ std::string line_of(Json object, const T& value) {
 /// Refuses the journal of another schema. Checked first: any other field may be missing in it.
 void check_schema(const Json& run) {
   const auto schema = run.find("schema");
-  if (schema == run.end() || !schema->is_number_integer()) return;  // decoding says what is wrong
-  if (*schema == report_schema) return;
+  if (schema == run.end() || *schema == report_schema) return;  // decoding says what is wrong
   throw OtherSchema(fmt::format(
       "the journal has schema {}, and this assay reads schema {}: read it with the assay that wrote it",
-      schema->dump(), report_schema));
+      json_fields::brief(*schema), report_schema));
 }
 
 const Json& member(const Json& object, const char* name) {
@@ -53,27 +53,56 @@ RowIndex index_in(const Json& object, const char* name) {
   return json_fields::decode<RowIndex>(member(object, name), {name});
 }
 
-/// Deeper than any event. The functions that walk a value recurse for each level, and the stack is finite.
-constexpr int deepest_nesting = 32;
+/// Larger than in any event: the functions that walk a value recurse for each level, and the stack is finite;
+/// a value takes ten times the memory of its text, and members of an object are looked up one by one.
+constexpr std::size_t deepest_nesting = 32;
+constexpr std::size_t most_values = 1'000'000;
+constexpr std::size_t most_lookups = 500'000'000;  // as for an object with 30,000 members
 
-/// An upper bound on how deep lists and objects of a line are nested; exact where it is above
-/// deepest_nesting.
-int nesting_of(std::string_view line) {
-  // Most lines have fewer brackets than that, and counting them is quick.
-  const auto opened = std::ranges::count(line, '[') + std::ranges::count(line, '{');
-  if (opened <= deepest_nesting) return static_cast<int>(opened);
-  int depth = 0;
-  int deepest = 0;
+/// Upper bounds on what a line contains; exact where they exceed the limits.
+struct LineSize {
+  std::size_t nesting = 0;  ///< of lists and objects
+  std::size_t values = 0;
+  std::size_t lookups = 0;  ///< of members of the same object, to find each member of it
+};
+
+LineSize counted_size(std::string_view line) {
+  LineSize size;
+  std::vector<std::size_t> members{0};  // of each open list and object
   bool in_text = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
     if (in_text && c == '\\') ++i;
     if (c == '"') in_text = !in_text;
     if (in_text) continue;
-    if (c == '[' || c == '{') deepest = std::max(deepest, ++depth);
-    if (c == ']' || c == '}') --depth;
+    if (c == ',') ++size.values;
+    if (c == ':') size.lookups += members.back()++;
+    if (c == '[' || c == '{') members.push_back(0);
+    if ((c == ']' || c == '}') && members.size() > 1) members.pop_back();
+    size.nesting = std::max(size.nesting, members.size() - 1);
+    if (size.nesting > deepest_nesting) break;
   }
-  return deepest;
+  return size;
+}
+
+LineSize size_of(std::string_view line) {
+  // Most lines have fewer brackets, commas and colons than that, and counting them is quick.
+  const auto count = [&](char c) { return static_cast<std::size_t>(std::ranges::count(line, c)); };
+  const std::size_t members = count(':');
+  const LineSize size{.nesting = count('[') + count('{'), .values = count(','), .lookups = members * members};
+  const bool is_small =
+      size.nesting <= deepest_nesting && size.values < most_values && size.lookups <= most_lookups;
+  return is_small ? size : counted_size(line);
+}
+
+/// Returns why a line is too much for a value; empty: it is not.
+std::string why_too_much(std::string_view line) {
+  const LineSize size = size_of(line);
+  if (size.nesting > deepest_nesting)
+    return fmt::format("lists and objects are nested more than {} deep", deepest_nesting);
+  if (size.values >= most_values) return fmt::format("it has more than {} values", most_values);
+  if (size.lookups > most_lookups) return "its objects have too many members";
+  return "";
 }
 
 /// A plan line split into its rows and the rest. Parsed as one value, the rows of a large run would take many
@@ -112,8 +141,7 @@ std::optional<PlanLine> plan_line(std::string_view line) {
 }
 
 Json parse(std::string_view line) {
-  if (nesting_of(line) > deepest_nesting)
-    throw Error(fmt::format("lists and objects are nested more than {} deep", deepest_nesting));
+  if (const std::string why = why_too_much(line); !why.empty()) throw Error(why);
   try {
     return Json::parse(line);
   } catch (const Json::parse_error& error) {
@@ -134,19 +162,24 @@ void EventLines::run(const RunInfo& info) {
 }
 
 void EventLines::plan(std::span<const RowInfo> rows) {
-  Json object = event_of("plan");
-  object["first"] = planned_;
-  object["rows"] = Json::array();
-  // Encoded row by row: as JSON values, the rows of a large run take ten times the memory of their text.
-  constexpr std::string_view end = "]}";
-  std::string text = object.dump();
-  text.resize(text.size() - end.size());
-  for (const RowInfo& info : rows) {
-    if (!text.ends_with('[')) text += ',';
-    text += json_fields::encode(info, Style::Compact).dump();
-  }
-  planned_ += rows.size();
-  line(text.append(end));
+  constexpr std::size_t longest = std::size_t{8} << 20;  // bytes: a reader's limit is JournalLimits::line
+  do {
+    Json object = event_of("plan");
+    object["first"] = planned_;
+    object["rows"] = Json::array();
+    // Encoded row by row: as JSON values, the rows of a large run take ten times the memory of their text.
+    constexpr std::string_view end = "]}";
+    std::string text = object.dump();
+    text.resize(text.size() - end.size());
+    std::size_t taken = 0;
+    for (; taken < rows.size() && text.size() < longest; ++taken) {
+      if (taken > 0) text += ',';
+      text += json_fields::encode(rows[taken], Style::Compact).dump();
+    }
+    planned_ += taken;
+    rows = rows.subspan(taken);
+    line(text.append(rows.empty() ? end : plan_goes_on));
+  } while (!rows.empty());
 }
 
 void EventLines::begin(RowIndex row) {
@@ -169,6 +202,11 @@ void EventLines::done() {
   line(event_of("done").dump());
 }
 
+bool may_be_event(std::string_view line) {
+  constexpr std::string_view shortest = R"({"event":"done"})";
+  return line.size() >= shortest.size() && why_too_much(line).empty() && Json::accept(line);
+}
+
 std::string encode_ceilings(const Ceilings& ceilings) {
   return json_fields::encode(ceilings, Style::Full).dump();
 }
@@ -181,24 +219,56 @@ Ceilings decode_ceilings(std::string_view text) {
 bool Decoder::plan(std::string_view line, RunListener& listener) {
   const std::optional<PlanLine> plan = plan_line(line);
   if (!plan) return false;
-  check_first(parse(plan->head));
+  const Json head = parse(plan->head);
+  check_first(head, plan->rows.size());
   std::vector<RowInfo> rows;
   rows.reserve(plan->rows.size());
   for (const std::string_view row : plan->rows)
     rows.push_back(json_fields::decode<RowInfo>(parse(row), {"rows"}));
-  planned_ += rows.size();
-  listener.plan(rows);
+  take_rows(head, std::move(rows), listener);
   return true;
 }
 
-void Decoder::check_first(const Json& plan) const {
+/// Checks that the rows of a plan line are those that follow.
+void Decoder::check_first(const Json& plan, std::size_t rows) {
   const RowIndex first = index_in(plan, "first");
-  if (first != planned_)
-    throw Error(fmt::format("it plans rows from {} on, but {} are planned so far", first, planned_));
+  if (first == planned_) pending_.clear();  // a run that was killed before the plan's last line began it anew
+  if (first != planned_ + pending_.size()) {
+    throw Error(fmt::format("it plans rows from {} on, but {} are planned so far", first,
+                            planned_ + pending_.size()));
+  }
+  if (rows > most_rows_of_a_run - first) {
+    throw Error(fmt::format("it plans row {}, and a run has at most {}", first + rows, most_rows_of_a_run));
+  }
+}
+
+/// Sends the plan, unless more lines of it follow.
+void Decoder::take_rows(const Json& plan, std::vector<RowInfo> rows, RunListener& listener) {
+  if (pending_.empty()) {
+    pending_ = std::move(rows);
+  } else {
+    std::ranges::move(rows, std::back_inserter(pending_));
+  }
+  const auto more = plan.find("more");
+  if (more != plan.end() && json_fields::decode<bool>(*more, {"more"})) return;
+  const std::vector<RowInfo> all = std::exchange(pending_, {});
+  planned_ += all.size();
+  listener.plan(all);
 }
 
 void Decoder::check_block(const Block& block) {
   for (const double ns : block.samples_ns) json_fields::check_time(ns, "block.samples_ns");
+  json_fields::check_not_negative(block.probe_ns, "block.probe_ns");
+  if (block.batch < 1) {
+    throw Error(fmt::format("the field 'block.batch' is {}, which is not a number of programs", block.batch));
+  }
+}
+
+void Decoder::check_perf(const PerfResult& perf) {
+  json_fields::check_not_negative(perf.setup_us, "end.perf.setup_us");
+  json_fields::check_not_negative(perf.isolated_us, "end.perf.isolated_us");
+  for (const DispatchShare& dispatch : perf.dispatches)
+    json_fields::check_not_negative(dispatch.time_us, "end.perf.dispatches.time_us");
 }
 
 RowIndex Decoder::checked(RowIndex row) const {
@@ -234,10 +304,9 @@ void Decoder::event(const std::string& name, const Json& object, RunListener& li
   }
   if (name == "done") return listener.done();
   if (name != "plan") return row_event(name, object, listener);
-  check_first(object);
-  const auto rows = json_fields::decode<std::vector<RowInfo>>(member(object, "rows"), {"rows"});
-  planned_ += rows.size();
-  listener.plan(rows);
+  const Json& rows = member(object, "rows");
+  check_first(object, rows.size());
+  take_rows(object, json_fields::decode<std::vector<RowInfo>>(rows, {"rows"}), listener);
 }
 
 void Decoder::row_event(const std::string& name, const Json& object, RunListener& listener) {
@@ -249,7 +318,11 @@ void Decoder::row_event(const std::string& name, const Json& object, RunListener
     check_block(block);
     return listener.block(row(), block);
   }
-  if (name == "end") return listener.end(row(), json_fields::decode<RowEnd>(object, {name}));
+  if (name == "end") {
+    const auto end = json_fields::decode<RowEnd>(object, {name});
+    if (end.perf) check_perf(*end.perf);
+    return listener.end(row(), end);
+  }
   throw Error(
       fmt::format("the event \"{:.60}\" is unknown (run, plan, begin, judged, block, end, done)", name));
 }

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
@@ -40,23 +41,32 @@ class OtherSchema : public Error {
   using Error::Error;
 };
 
+/// The end of a plan's line if more lines of the same plan follow.
+inline constexpr std::string_view plan_goes_on = R"(],"more":true})";
+
+/// Whether a line may be an event. It is quick, and false only for lines that Decoder refuses.
+bool may_be_event(std::string_view line);
+
 /// Reads the lines of one journal, in order.
 class Decoder {
  public:
-  /// Sends `listener` the event of one line. Throws OtherSchema, or an Error that names the field and what is
-  /// wrong with it.
+  /// Sends `listener` the event of one line; a plan in several lines is sent with its last line. Throws
+  /// OtherSchema, or an Error that names the field and what is wrong with it.
   void line(std::string_view line, RunListener& listener);
 
  private:
   static void check_block(const Block& block);
+  static void check_perf(const PerfResult& perf);
   RowIndex checked(RowIndex row) const;  ///< throws unless the row is planned
   bool quick(std::string_view line, RunListener& listener) const;
   bool plan(std::string_view line, RunListener& listener);
-  void check_first(const nlohmann::ordered_json& plan) const;
+  void check_first(const nlohmann::ordered_json& plan, std::size_t rows);
+  void take_rows(const nlohmann::ordered_json& plan, std::vector<RowInfo> rows, RunListener& listener);
   void event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
   void row_event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
 
   std::size_t planned_ = 0;
+  std::vector<RowInfo> pending_;  ///< rows of a plan whose last line has not come
 };
 
 /// Encodes a device's ceilings as one line without line end, and decodes them; decoding throws Error as

@@ -5,6 +5,7 @@
 #include "tests/support/error_text.h"
 #include "tests/support/tell.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
@@ -380,6 +381,83 @@ TEST(Decoder, RefusesNumbersThatNoDoubleHolds) {
 TEST(Decoder, RefusesTimesWhoseSumsAreNoNumbers) {
   EXPECT_EQ(error_of_line(R"({"event":"block","row":0,"round":0,"batch":1,"samples_ns":[1e308, 1e308]})"),
             "the field 'block.samples_ns' holds 1e+308, which is not a time");
+}
+
+TEST(Decoder, RefusesNegativeTimes) {
+  const std::string block = R"({"event":"block","row":0,"round":0,"batch":)";
+  for (const auto& [line, message] : {
+           std::pair(block + R"(1,"samples_ns":[100,-5]})",
+                     "the field 'block.samples_ns' holds -5, which is not a time"),
+           std::pair(block + R"(1,"samples_ns":["nan"]})",
+                     "the field 'block.samples_ns' holds nan, which is not a time"),
+           std::pair(block + R"(1,"samples_ns":[100],"probe_ns":-1})",
+                     "the field 'block.probe_ns' is -1, and no time is negative"),
+           std::pair(block + R"(-1,"samples_ns":[100]})",
+                     "the field 'block.batch' is -1, which is not a number of programs"),
+           std::pair(std::string(R"({"event":"end","row":0,"status":"PASS","perf":{"isolated_us":-2}})"),
+                     "the field 'end.perf.isolated_us' is -2, and no time is negative"),
+       }) {
+    EXPECT_EQ(error_of_line(line), message) << line;
+  }
+}
+
+TEST(Decoder, RefusesLinesWhoseValuesWouldTakeAllMemoryOrTime) {
+  std::string values = "[0";
+  for (int i = 0; i < 1'000'000; ++i) values += ",0";
+  EXPECT_EQ(error_of_line(R"({"event":"done","x":)" + values + "]}"), "it has more than 1000000 values");
+  std::string members;
+  for (int i = 0; i < 40'000; ++i) members += fmt::format(",\"k{}\":0", i);
+  EXPECT_EQ(error_of_line(R"({"event":"done")" + members + "}"), "its objects have too many members");
+  EXPECT_EQ(error_of_line(R"({"event":"done","x":")" + std::string(50'000, ':') + "\"}"), "");
+}
+
+TEST(Decoder, TakesAPlanOfSeveralLinesAsOne) {
+  Planned planned;
+  Decoder decoder;
+  const auto plan = [&](int first, const std::string& id, const char* more) {
+    decoder.line(fmt::format(R"({{"event":"plan","first":{},"rows":[{{"id":"{}","mode":"accu"}}]{}}})", first,
+                             id, more),
+                 planned);
+  };
+  plan(0, "lost", R"(,"more":true)");
+  plan(0, "a", R"(,"more":true)");  // a resumed run begins the plan anew
+  EXPECT_NE(test::error_of([&] { plan(2, "x", ""); }), "");
+  EXPECT_NE(test::error_of([&] { decoder.line(R"({"event":"begin","row":0})", planned); }), "");
+  plan(1, "b", "");
+  EXPECT_EQ(planned.ids, (std::vector<std::string>{"a", "b"}));
+  decoder.line(R"({"event":"begin","row":1})", planned);
+}
+
+TEST(Decoder, RefusesMoreRowsThanARunMayHave) {
+  Planned planned;
+  Decoder decoder;
+  std::string rows = R"({"id":"a","mode":"accu"})";
+  for (int i = 1; i < 500'000; ++i) rows += R"(,{"id":"a","mode":"accu"})";
+  const auto plan = [&](std::size_t first) {
+    decoder.line(fmt::format(R"({{"event":"plan","first":{},"rows":[{}]}})", first, rows), planned);
+  };
+  for (std::size_t first = 0; first < most_rows_of_a_run; first += 500'000) plan(first);
+  EXPECT_EQ(test::error_of([&] { plan(most_rows_of_a_run); }),
+            "it plans row 2500000, and a run has at most 2000000");
+}
+
+TEST(Codec, DividesALongPlanIntoLines) {
+  const std::vector<RowInfo> rows(30'000, test::sample_case(std::string(500, 'a')));
+  Lines lines;
+  lines.plan(rows);
+  EXPECT_GT(lines.lines.size(), 1U);
+  for (const std::string& line : lines.lines) EXPECT_LT(line.size(), std::size_t{9} << 20);
+  EXPECT_EQ(heard(lines.lines).planned.size(), rows.size());
+}
+
+TEST(MayBeEvent, IsFalseOnlyForLinesThatTheDecoderRefuses) {
+  for (const char* line :
+       {"", "{", "{}", R"({"event":"x"})", R"({"event": "done")", "xxxxxxxxxxxxxxxxxxxxxx"}) {
+    EXPECT_FALSE(may_be_event(line)) << line;
+    EXPECT_NE(error_of_line(line), "");
+  }
+  EXPECT_TRUE(may_be_event(R"({"event":"done"})"));
+  EXPECT_TRUE(may_be_event(R"({"event":"begin","row":0})"));
 }
 
 TEST(Decoder, RefusesValuesThatStandInEachOtherTooDeep) {

@@ -1,11 +1,13 @@
 #include "harness/report/journal/find_rows.h"
 
 #include "harness/base/error.h"
+#include "harness/base/file.h"
 #include "harness/report/journal/journal_text.h"
 
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <system_error>
 #include <utility>
 
 namespace assay {
@@ -44,6 +46,16 @@ std::size_t distance_to_a_part(std::string_view wanted, std::string_view text) {
   return least;
 }
 
+/// Refuses a place that the system does not let us look at: whether a journal is there is unknown.
+void refuse_unreadable(const std::filesystem::path& path) {
+  std::error_code error;
+  const bool exists = std::filesystem::exists(path, error);
+  if (exists || !error || error == std::errc::no_such_file_or_directory ||
+      error == std::errc::not_a_directory)
+    return;
+  throw_file_error("read the report", path, error.value());
+}
+
 }  // namespace
 
 std::optional<std::filesystem::path> journal_in(const std::filesystem::path& folder) {
@@ -55,6 +67,8 @@ std::optional<std::filesystem::path> journal_in(const std::filesystem::path& fol
 }
 
 std::vector<std::filesystem::path> find_journals(const std::filesystem::path& path) {
+  refuse_unreadable(path);
+  refuse_unreadable(path / journal_name);
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return {path};
   if (const auto journal = journal_in(path)) return {*journal};
@@ -63,10 +77,13 @@ std::vector<std::filesystem::path> find_journals(const std::filesystem::path& pa
                 "; give a device folder below the --out of a run, or its journal.jsonl");
   }
   std::vector<std::filesystem::path> journals;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-    if (entry.path().filename().string().starts_with('.')) continue;  // a folder that is being removed
-    if (const auto journal = journal_in(entry.path())) journals.push_back(*journal);
+  std::filesystem::directory_iterator at(path, error);
+  for (const std::filesystem::directory_iterator end; !error && at != end; at.increment(error)) {
+    if (at->path().filename().string().starts_with('.')) continue;  // a folder that is being removed
+    refuse_unreadable(at->path() / journal_name);
+    if (const auto journal = journal_in(at->path())) journals.push_back(*journal);
   }
+  if (error) throw_file_error("read the report's folder", path, error.value());
   if (journals.empty()) {
     throw Error("reading a report: neither " + path.string() + " nor a folder right below it has a " +
                 journal_name + " (or " + compressed_journal_name +

@@ -17,7 +17,8 @@ std::optional<std::filesystem::path> journal_in(const std::filesystem::path& fol
 
 /// The journals that a path stands for: the path itself if it is a journal, the journal of a device folder,
 /// or the journals of all device folders right below it, in the order of their names, without hidden ones.
-/// Throws Error(Usage) if there is none.
+/// Throws Error(Usage) if there is none, and Error(Infrastructure) with the system's reason if a place cannot
+/// be read.
 std::vector<std::filesystem::path> find_journals(const std::filesystem::path& path);
 
 /// Whether a glob matches a text.

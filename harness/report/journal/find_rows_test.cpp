@@ -33,6 +33,26 @@ TEST(FindJournals, SaysWhatItLookedForWhereThereIsNone) {
               HasSubstr("there is no file or folder " + (folder / "none").string()));
 }
 
+// Root may read every folder, but no one can follow a link to itself.
+TEST(FindJournals, SaysWhyAPlaceCannotBeRead) {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "out/device");
+  std::filesystem::create_symlink("itself", folder / "itself");
+  std::filesystem::create_symlink("journal.jsonl", folder / "out/device/journal.jsonl");
+  for (const auto& [path, named] : {std::pair(folder / "itself", folder / "itself"),
+                                    std::pair(folder / "out/device", folder / "out/device/journal.jsonl"),
+                                    std::pair(folder / "out", folder / "out/device/journal.jsonl")}) {
+    try {
+      find_journals(path);
+      ADD_FAILURE() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(),
+                "cannot read the report " + named.string() + ": Too many levels of symbolic links");
+      EXPECT_EQ(error.code(), ExitCode::Infrastructure);
+    }
+  }
+}
+
 // A glob that knows only a star at the end.
 bool prefix_glob(std::string_view pattern, std::string_view text) {
   return text.starts_with(pattern.substr(0, pattern.find('*')));

@@ -50,8 +50,6 @@ int open_for_append(const std::filesystem::path& path) {
   return fd;
 }
 
-using LineAction = std::function<void(std::string_view line)>;
-
 /// The action, whose errors also say what can be done about a line that cannot be read.
 LineAction explained(LineAction action) {
   return [action = std::move(action)](std::string_view line) {
@@ -166,18 +164,28 @@ SalvagedJournal salvage_journal(const std::filesystem::path& path) {
   SalvagedJournal salvaged;
   ReportBuilder builder;
   std::size_t number = 0;
+  const auto leave_out = [&](const std::string& why) {
+    builder.left_out_line();
+    if (++salvaged.left_out_count <= most_left_out_named) salvaged.left_out.push_back({number, why});
+  };
   const auto take = [&](std::string_view line) {
     ++number;
+    // A file may hold millions of bad lines, and an exception takes as long as reading a hundred of them.
+    const bool is_named = salvaged.left_out_count < most_left_out_named;
+    if (!is_named && !may_be_event(line)) return leave_out({});
     try {
       builder.line(line);
     } catch (const OtherSchema&) {
       throw;
     } catch (const Error& error) {
-      builder.left_out_line();
-      salvaged.left_out.push_back({number, error.what()});
+      leave_out(error.what());
     }
   };
-  if (for_each_line(path, take)) builder.cut_off();
+  const auto too_long = [&](const std::string& why) {
+    ++number;
+    leave_out(why);
+  };
+  if (for_each_line(path, take, too_long)) builder.cut_off();
   if (!builder.has_plan())
     throw Error(path.string() + ": nothing can be salvaged: the plan, which lists the rows, is lost");
   salvaged.report = std::move(builder).take_report();

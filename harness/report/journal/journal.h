@@ -70,8 +70,10 @@ struct LeftOutLine {
 };
 struct SalvagedJournal {
   RunReport report;
-  std::vector<LeftOutLine> left_out;
+  std::vector<LeftOutLine> left_out;  ///< the first most_left_out_named of them
+  std::size_t left_out_count = 0;
 };
+inline constexpr std::size_t most_left_out_named = 20;
 
 /// Reads what is intact in a damaged journal: lines that cannot be read are left out, and rows with missing
 /// lines are MISSING. The report is complete only if nothing was left out. Throws Error if no row is left, or

@@ -479,6 +479,45 @@ TEST(SalvageJournal, LeavesOutDamagedLinesAndTheRowsTheyBelongTo) {
   }
 }
 
+TEST(SalvageJournal, RefusesAnotherSchemaHoweverItIsWritten) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "journal.jsonl";
+  {
+    Journal journal(path);
+    tell(journal, {test::passed("a")});
+  }
+  const std::string text = test::read_file(path);
+  const std::string schema = R"("schema":3,)";
+  for (const std::string other : {"99", "99.5", "\"99\"", "null", "-1"}) {
+    std::string changed = text;
+    test::write_file(path, changed.replace(text.find(schema), schema.size(), "\"schema\":" + other + ","));
+    EXPECT_THAT(test::error_of([&] { salvage_journal(path); }),
+                HasSubstr(":1: the journal has schema " + other + ", and this assay reads schema 3"));
+  }
+}
+
+TEST(SalvageJournal, NamesTheFirstOfManyBadLines) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder / "journal.jsonl";
+  {
+    Journal journal(path);
+    tell(journal, {test::passed("a")});
+  }
+  std::string bad;
+  for (int i = 0; i < 1'000'000; ++i) bad += "\n";
+  for (int i = 0; i < 100; ++i)
+    bad += R"({"event":"begin","row":7})"
+           "\n";
+  test::write_file(path, test::read_file(path) + bad +
+                             R"({"event":"begin","row":0})"
+                             "\n");
+  const SalvagedJournal salvaged = salvage_journal(path);
+  EXPECT_EQ(salvaged.left_out_count, 1'000'100U);
+  EXPECT_EQ(salvaged.left_out.size(), most_left_out_named);
+  EXPECT_EQ(salvaged.report.lines_left_out, 1'000'100U);
+  EXPECT_EQ(statuses_of(salvaged.report), std::vector{Status::Missing}) << "the last line was read";
+}
+
 TEST(SalvageJournal, SaysSoWhereNoRowIsLeft) {
   EXPECT_THAT(test::error_of([] { salvage_damaged(R"({"event":"plan")"); }),
               HasSubstr("the plan, which lists the rows, is lost"));

@@ -13,6 +13,8 @@
 namespace assay {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 class CompressedJournal : public ::testing::Test {
@@ -122,6 +124,74 @@ TEST(JournalText, GivesTheLinesOfAFilePieceByPiece) {
     });
   });
   EXPECT_EQ(error, (folder / "file").string() + ":4: it is wrong");
+}
+
+// Ends as a kilobyte of zstd does that stands for a line of gigabytes.
+TEST(JournalText, RefusesALineThatIsTooLong) {
+  const test::TemporaryFolder folder;
+  const std::string text = "a\n" + std::string(3000, 'x') + "\nb\n";
+  std::vector<std::string> lines;
+  const LineAction keep = [&](std::string_view line) { lines.emplace_back(line); };
+  for (const std::string& bytes : {text, compressed(text), text.substr(0, 2900)}) {
+    test::write_file(folder / "file", bytes);
+    EXPECT_EQ(test::error_of([&] { for_each_line(folder / "file", keep, {}, {.line = 2048}); }),
+              (folder / "file").string() +
+                  ":2: this line is longer than 2048 bytes, the most that a line of a journal may have");
+  }
+  EXPECT_EQ(lines, (std::vector<std::string>{"a", "a", "a"}));
+}
+
+TEST(JournalText, PassesOverLongLinesWhereSomeoneIsTold) {
+  const test::TemporaryFolder folder;
+  const std::string longest(100'000, 'y');
+  test::write_file(folder / "file", "a\n" + longest + "y\n" + longest + "\nb\n" + longest + "yy");
+  std::vector<std::size_t> sizes;
+  std::vector<std::string> told;
+  EXPECT_TRUE(for_each_line(
+      folder / "file", [&](std::string_view line) { sizes.push_back(line.size()); },
+      [&](const std::string& why) { told.push_back(why); }, {.line = longest.size()}));
+  EXPECT_EQ(sizes, (std::vector<std::size_t>{1, longest.size(), 1}));
+  EXPECT_EQ(told.size(), 1U);
+}
+
+TEST(JournalText, RefusesTooMuchText) {
+  const test::TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "line\n";
+  const auto error = [&](const std::string& bytes, const JournalLimits& limits) {
+    test::write_file(folder / "file", bytes);
+    return test::error_of([&] {
+      for_each_line(
+          folder / "file", [](std::string_view) {}, {}, limits);
+    });
+  };
+  EXPECT_EQ(error(text, {.text = 5000}), "");
+  EXPECT_EQ(error(text, {.text = 4999}),
+            (folder / "file").string() + ":1: its text is longer than 4999 bytes, the most that is read");
+  EXPECT_EQ(error(compressed(text), {.line = 1000}), "");
+  EXPECT_THAT(
+      error(compressed(text), {.line = 1000, .ratio = 10}),
+      AllOf(StartsWith((folder / "file").string() + ":1: "), HasSubstr("bytes of compressed data hold"),
+            HasSubstr("over 10 times as much, which no run writes")));
+}
+
+TEST(JournalText, OfABombIsRefusedBeforeItTakesTheMachine) {
+  const test::TemporaryFolder folder;
+  const std::string zeros(std::size_t{256} << 20, '0');
+  test::write_file(folder / "file", compressed(zeros));
+  EXPECT_LT(std::filesystem::file_size(folder / "file"), 100'000U);
+  EXPECT_THAT(test::error_of([&] { read_journal(folder / "file"); }),
+              AllOf(StartsWith((folder / "file").string() + ":1: "), HasSubstr("longer than 64 MiB")));
+}
+
+TEST(JournalText, IsDecompressedInABoundedWindow) {
+  const test::TemporaryFolder folder;
+  // A frame's header that asks for a window of 2 GiB, and an empty last block.
+  test::write_file(folder / "file", std::string("\x28\xB5\x2F\xFD\x00\xA8\x01\x00\x00", 9));
+  EXPECT_EQ(test::error_of([&] { journal_text(folder / "file"); }),
+            "reading the journal " + (folder / "file").string() +
+                ": decompressing it with zstd: it needs a window of more than 128 MiB; compress it anew "
+                "without --long");
 }
 
 }  // namespace

@@ -127,11 +127,18 @@ inline std::string brief(const Json& json) {
               brief(json));
 }
 
-/// Refuses a time that no sample can have, and whose sums and squares would overflow.
+/// Refuses a time that no sample can have: a negative one, no number, or one whose sums and squares would
+/// overflow.
 inline void check_time(double time, const char* path) {
   constexpr double longest = 1e18;  // 30 years in ns
-  if (!(std::fabs(time) <= longest) && std::isfinite(time))
+  if (!(time >= 0 && time <= longest))
     throw Error(std::string("the field '") + path + "' holds " + shortest(time) + ", which is not a time");
+}
+
+/// Refuses a negative time.
+inline void check_not_negative(double time, const char* path) {
+  if (time < 0)
+    throw Error(std::string("the field '") + path + "' is " + shortest(time) + ", and no time is negative");
 }
 
 /// The enumerator with this name among those up to `last`.

@@ -75,6 +75,9 @@ inline constexpr int nightly_schema = 1;
 /// nightly.json: everything about a night, for machines. reports/README.md names its fields.
 std::string night_json(const Night& night);
 
+/// Whether a text is a nightly.json, of any schema.
+bool is_night_json(const std::string& text);
+
 /// What an earlier verdict on a device's night said. Paths are relative to the night's folder.
 struct EarlierVerdict {
   std::string report;     ///< folder of the report that was judged; empty: none

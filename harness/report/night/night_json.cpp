@@ -124,6 +124,11 @@ std::string night_json(const Night& night) {
   return json.dump(2) + "\n";
 }
 
+bool is_night_json(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("schema") && json.contains("devices");
+}
+
 std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightly_json) try {
   const Json json = Json::parse(nightly_json);
   std::map<std::string, EarlierVerdict> verdicts;

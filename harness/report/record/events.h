@@ -15,6 +15,10 @@ namespace assay {
 /// Identifies the row that an event is about: its place among all planned rows, from 0 on.
 using RowIndex = std::size_t;
 
+/// The largest number of rows of a run, and so of their groups. A row takes 3 KiB of memory when a journal is
+/// read, so that a larger number, as a damaged journal may name, would take all memory.
+inline constexpr std::size_t most_rows_of_a_run = 2'000'000;
+
 /// One block of a row's samples, as it was measured.
 struct Block {
   /// Number of the round, in which rows alternate. A row's blocks count up from 0, except for rounds that it

@@ -1,6 +1,7 @@
 #include "harness/report/record/shard.h"
 
 #include "harness/base/error.h"
+#include "harness/report/record/events.h"
 
 #include <fmt/format.h>
 
@@ -24,9 +25,15 @@ std::vector<std::array<std::size_t, 3>> number_ranges(std::span<const std::size_
 }
 
 std::vector<std::size_t> groups_of(const ShardInfo& shard) {
-  constexpr std::size_t most_groups = 100'000'000;  // a larger count is an error, and would take all memory
-  if (shard.all_groups > most_groups)
-    throw Error(fmt::format("reading which rows a shard has: no run has {} groups", shard.all_groups));
+  if (shard.count < 1 || shard.count > most_shards || shard.index < 1 || shard.index > shard.count) {
+    throw Error(
+        fmt::format("reading which rows a shard has: there is no shard {} of {}; a run has at most {}",
+                    shard.index, shard.count, most_shards));
+  }
+  if (shard.all_groups > most_rows_of_a_run) {
+    throw Error(fmt::format("reading which rows a shard has: no run has {} groups; the most are {}",
+                            shard.all_groups, most_rows_of_a_run));
+  }
   std::vector<std::size_t> groups;
   for (const auto& [first, last, step] : shard.groups) {
     const bool follows = groups.empty() || first > groups.back();

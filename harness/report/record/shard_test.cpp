@@ -65,5 +65,14 @@ TEST(GroupsOf, TakesNoMemoryForNumbersThatNobodyHas) {
       ThrowsMessage<Error>(HasSubstr("no run has")));
 }
 
+TEST(GroupsOf, RefusesAShardOfMoreThanARunHas) {
+  for (const auto& [index, count] : {std::pair(1, 2'000'000'000), std::pair(3, 2), std::pair(0, 2)}) {
+    ShardInfo shard = shard_of({{0, 99, 1}});
+    shard.index = index;
+    shard.count = count;
+    EXPECT_THAT([&] { groups_of(shard); }, ThrowsMessage<Error>(HasSubstr("a run has at most 1000000")));
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -1,5 +1,8 @@
 #include "harness/commands/run/setup/engine_options.h"
 
+#include "harness/base/error.h"
+#include "harness/report/record/events.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -61,7 +64,16 @@ std::string repro_options(const RunOptions& options) {
 std::vector<PlannedGroup> planned_groups(const RunOptions& options, std::span<const Case* const> cases) {
   std::vector<PlannedGroup> groups =
       plan_rows(cases, options.cases.selection().mode, !options.versus_shaders.empty());
-  return options.versus_alone ? versus_rows_alone(groups, options.rows.baseline_impl) : groups;
+  if (options.versus_alone) groups = versus_rows_alone(groups, options.rows.baseline_impl);
+  std::size_t rows = 0;
+  for (const PlannedGroup& group : groups) rows += group.size();
+  if (rows > most_rows_of_a_run) {
+    throw Error(
+        fmt::format("planning the run: the selected cases have {} rows, and a run has at most {}; select "
+                    "fewer, for instance by --filter, --op or case files",
+                    rows, most_rows_of_a_run));
+  }
+  return groups;
 }
 
 RowNames row_names(const RunOptions& options) {

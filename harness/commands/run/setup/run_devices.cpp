@@ -76,11 +76,11 @@ TimingTools& timing_tools_of(RunDevices::Opened& opened, gpu::ShaderLibrary& sha
     opened.tools->ceilings = ceilings_for(*opened.tools, shaders, source.store, policy);
     if (const auto why = disturbed(opened.tools->ceilings, opened.device->info())) {
       const bool kept = source.store.takes(opened.tools->ceilings, opened.device->info());
-      log << "ceilings may be too low" << (kept ? ": " : ", and are not kept for later runs: ") << *why
-          << '\n';
+      log << "ceilings may be too low" << (kept ? ": " : ", and are not kept for later runs: ")
+          << printable(*why) << '\n';
     }
   } catch (const gpu::OutOfMemory& error) {
-    log << "ceilings were not measured, so rows have no percentages: " << error.what() << '\n';
+    log << "ceilings were not measured, so rows have no percentages: " << printable(error.what()) << '\n';
   }
   return *opened.tools;
 }

@@ -38,10 +38,11 @@ std::vector<std::size_t> taken_groups(const CaseOptions& options, const Shard& s
   return balanced(measured_costs(groups, read_journal(only_journal(options.balance))), shard);
 }
 
-std::vector<const Case*> listed_cases(const CaseOptions& options, std::vector<const Case*> selected) {
-  if (options.shard.empty() && !options.balance.empty()) throw Error(balance_alone);
-  if (options.shard.empty()) return selected;
-  const Shard shard = parse_shard(options.shard);
+std::vector<const Case*> listed_cases(const CaseOptions& options, const std::optional<AskedShard>& asked,
+                                      std::vector<const Case*> selected) {
+  if (!asked && !options.balance.empty()) throw Error(balance_alone);
+  if (!asked) return selected;
+  const Shard shard = asked->shard;
   const std::vector<PlannedGroup> groups = plan_rows(selected, options.selection().mode);
   return cases_of_shard(selected, groups, shard_info(groups, shard, taken_groups(options, shard, groups)));
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,8 +16,10 @@ namespace assay::app {
 std::vector<std::size_t> taken_groups(const CaseOptions& options, const Shard& shard,
                                       std::span<const PlannedGroup> groups);
 
-/// The cases of `selected` that `assay list` shows: all, or those in options.shard. Throws Error.
-std::vector<const Case*> listed_cases(const CaseOptions& options, std::vector<const Case*> selected);
+/// The cases of `selected` that `assay list` shows: all, or those in the shard that is asked for, as a run
+/// takes them. Throws Error.
+std::vector<const Case*> listed_cases(const CaseOptions& options, const std::optional<AskedShard>& asked,
+                                      std::vector<const Case*> selected);
 
 /// The part of `groups` that a run has: with --resume the same as before, else the shard that is asked for,
 /// which is noted on `log`. Throws Error.

@@ -96,18 +96,21 @@ class RunInWorkers {
   /// Asks a new process for the list of devices. If it does not answer, tries again as often as a device may
   /// fail.
   std::vector<ChosenDevice> devices_of(WorkerProcess& process) const {
-    const SupervisionLimits limits;
+    const SupervisionLimits limits{.longest_s = run_.output.options.hang_limit_s};
+    const double limit_s = limits.of(Phase::Start);
     std::string why;
     for (int i = 0; i < limits.failures_in_a_row; ++i) {
       process.start();
       OpenRequest open = request();
       open.only_devices = true;
       process.send(encode(WorkerRequest{open}));
-      const FirstLine first = first_line(process, limits.start_s, run_.stop_requested);
+      const FirstLine first = first_line(process, limit_s, run_.stop_requested);
       if (run_.stop_requested && run_.stop_requested())
         throw Error("interrupted before a device was open: nothing was run", ExitCode::Infrastructure);
       if (first.line && !first.end) return devices_in(*first.line);
-      why = with_last_words("the worker " + (first.end ? to_string(*first.end) : "was silent"), process);
+      why = with_last_words(
+          "the worker " + (first.end ? to_string(*first.end) : fmt::format("was silent for {:g} s", limit_s)),
+          process);
     }
     throw Error(fmt::format("starting a worker failed {} times: {}", limits.failures_in_a_row, why),
                 ExitCode::Infrastructure);

@@ -44,13 +44,34 @@ export function findRow(rows, name) {
   return rows.find((row) => rowName(row) === name);
 }
 
+// Whether a glob matches a whole text, as glob_matches() of --filter does. A regular expression with many stars can take
+// years, and a link can bring one. On a mismatch the last star takes one more character; earlier stars never need another
+// try.
+function globMatches(pattern, text) {
+  let p = 0, t = 0, afterStar = -1, starText = 0;
+  while (t < text.length) {
+    if (pattern[p] === "*") {
+      afterStar = ++p;
+      starText = t;
+    } else if (p < pattern.length && (pattern[p] === "?" || pattern[p] === text[t])) {
+      p++;
+      t++;
+    } else if (afterStar >= 0) {
+      p = afterStar;
+      t = ++starText;
+    } else {
+      return false;
+    }
+  }
+  while (pattern[p] === "*") p++;
+  return p === pattern.length;
+}
+
 // A text with * or ? is a glob over ids, any other text a part of an id.
 function textFilter(wanted) {
   const text = wanted.trim().toLowerCase();
   if (!/[*?]/.test(text)) return (id) => id.toLowerCase().includes(text);
-  const pattern = text.replace(/[.+^${}()|[\]\\]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".");
-  const expression = new RegExp(`^${pattern}$`);
-  return (id) => expression.test(id.toLowerCase());
+  return (id) => globMatches(text, id.toLowerCase());
 }
 
 // The rows that match the filters of a state.
