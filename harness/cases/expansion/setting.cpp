@@ -199,12 +199,7 @@ Problem unknown_form(const Node& caret, const std::string& text, const Op& op) {
 
 std::vector<std::string> physical_form_names() {
   std::vector<std::string> all;
-  for (const Storage storage : {Storage::Buffer, Storage::Texture3D, Storage::Texture2D}) {
-    for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP, Layout::P4W, Layout::P4C, Layout::P4C1W,
-                                Layout::P4W4C, Layout::P4H4W}) {
-      if (storage == Storage::Buffer || !is_int8x4(layout)) all.push_back(to_string(Form{storage, layout}));
-    }
-  }
+  for (const Form form : all_forms()) all.push_back(to_string(form));
   return all;
 }
 
