@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,12 +29,22 @@ class FileDescriptor {
   int fd_;
 };
 
+inline constexpr std::size_t all_bytes = std::numeric_limits<std::size_t>::max();
+
 /// Throws Error(Infrastructure) with "cannot <doing> <path>: <text of the system's error number>".
 [[noreturn]] void throw_file_error(std::string_view doing, const std::filesystem::path& path,
                                    int error_number);
 
-/// Returns all bytes of a file; nothing, with errno set, if it cannot be read or is a folder.
-std::optional<std::string> whole_file(const std::filesystem::path& path);
+/// Returns all bytes of a file, or its first `most`; nothing, with errno set, if it cannot be read or is a
+/// folder.
+std::optional<std::string> whole_file(const std::filesystem::path& path, std::size_t most = all_bytes);
+
+/// The same for an open file, pipe or socket, from its current position to its end.
+std::optional<std::string> read_to_end(int fd, std::size_t most = all_bytes);
+
+/// Calls `take` with one piece of a file after the other, for files too large to hold in memory. Returns
+/// false, with errno set, if the file cannot be read to its end.
+bool for_each_piece(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);
 
 /// Writes all bytes to an open file, with a single write(2) where the system accepts that. Returns the number
 /// of bytes written; if it is smaller than asked, errno says why.

@@ -1,5 +1,6 @@
 #include "harness/engine/accuracy/answer_cache.h"
 
+#include "harness/base/file.h"
 #include "harness/base/hash.h"
 #include "harness/engine/accuracy/answer_codec.h"
 #include "harness/gpu/gpu.h"
@@ -11,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <fstream>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 #include <unistd.h>
@@ -22,18 +24,6 @@ namespace fs = std::filesystem;
 
 /// The speed of an ordinary disk and the checksum together.
 constexpr double read_bytes_per_ms = 5e5;
-
-/// The content of a file; nothing when it does not exist or cannot be read completely.
-std::optional<std::vector<std::byte>> read_file(const fs::path& file) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(file, error);
-  std::ifstream stream(file, std::ios::binary);
-  if (error || !stream) return std::nullopt;
-  std::vector<std::byte> bytes(size);
-  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
-  if (!stream) return std::nullopt;
-  return bytes;
-}
 
 /// A file name that no other process or thread writes.
 fs::path temporary_name(const fs::path& file) {
@@ -93,9 +83,9 @@ fs::path AnswerCache::file_of(const std::string& key) const {
 std::optional<std::vector<Expected>> AnswerCache::load(const std::string& key,
                                                        std::span<const TensorSpec> tensors) const {
   if (options_.directory.empty()) return std::nullopt;
-  const auto bytes = read_file(file_of(key));
+  const std::optional<std::string> bytes = whole_file(file_of(key));
   if (!bytes) return std::nullopt;
-  std::optional<std::vector<Expected>> answers = decode_answers(*bytes);
+  std::optional<std::vector<Expected>> answers = decode_answers(std::as_bytes(std::span(*bytes)));
   if (!answers || !fit(tensors, *answers)) return std::nullopt;
   std::error_code ignored;  // touch it: the least recently used files are removed first
   fs::last_write_time(file_of(key), fs::file_time_type::clock::now(), ignored);

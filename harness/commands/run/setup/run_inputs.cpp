@@ -1,11 +1,11 @@
 #include "harness/commands/run/setup/run_inputs.h"
 
+#include "harness/base/file.h"
 #include "harness/base/hash.h"
 #include "harness/cases/expectations/expectations.h"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -34,18 +34,11 @@ std::string words_for(const std::string& name) {
   return found == inputs.end() ? name : found->second;
 }
 
-void feed_file(Hasher& hasher, const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 1 << 16> chunk{};
-  while (file.read(chunk.data(), chunk.size()) || file.gcount() > 0)
-    hasher.feed(std::string_view(chunk.data(), static_cast<std::size_t>(file.gcount())));
-}
-
 std::string hash_of_files(std::span<const fs::path> files) {
   Hasher hasher;
   for (const fs::path& file : files) {
     hasher.feed(file.filename().string() + '\n');
-    feed_file(hasher, file);
+    for_each_piece(file, [&](std::string_view piece) { hasher.feed(piece); });
   }
   return hasher.result();
 }
