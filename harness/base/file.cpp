@@ -141,7 +141,7 @@ std::optional<std::string> whole_file(const fs::path& path, std::size_t most) {
   return read_to_end(file.get(), most);
 }
 
-bool for_each_piece(const fs::path& path, const std::function<void(std::string_view)>& take) {
+bool read_in_pieces(const fs::path& path, const std::function<void(std::string_view)>& take) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return false;
   std::array<char, chunk_bytes> chunk;

@@ -44,7 +44,7 @@ std::optional<std::string> read_to_end(int fd, std::size_t most = all_bytes);
 
 /// Calls `take` with one piece of a file after the other, for files too large to hold in memory. Returns
 /// false, with errno set, if the file cannot be read to its end.
-bool for_each_piece(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);
+bool read_in_pieces(const std::filesystem::path& path, const std::function<void(std::string_view)>& take);
 
 /// Writes all bytes to an open file, with a single write(2) where the system accepts that. Returns the number
 /// of bytes written; if it is smaller than asked, errno says why.

@@ -53,17 +53,17 @@ TEST(ReadToEnd, ReadsAPipeUntilItsWriterIsGone) {
   EXPECT_EQ(read_to_end(out.get()), "some text");
 }
 
-TEST(ForEachPiece, PassesOnTheWholeFileInOrderAndFailsWithTheReason) {
+TEST(ReadInPieces, PassesOnTheWholeFileInOrderAndFailsWithTheReason) {
   const test::TemporaryFolder folder;
   std::string bytes(200001, '\0'), got;
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + (i >> 16));
   folder.write("x", bytes);
   const auto take = [&](std::string_view piece) { got += piece; };
-  EXPECT_TRUE(for_each_piece(folder / "x", take));
+  EXPECT_TRUE(read_in_pieces(folder / "x", take));
   EXPECT_EQ(got, bytes);
-  EXPECT_FALSE(for_each_piece(folder / "missing", take));
+  EXPECT_FALSE(read_in_pieces(folder / "missing", take));
   EXPECT_EQ(errno, ENOENT);
-  EXPECT_FALSE(for_each_piece(folder.path(), take));
+  EXPECT_FALSE(read_in_pieces(folder.path(), take));
   EXPECT_EQ(errno, EISDIR);
 }
 

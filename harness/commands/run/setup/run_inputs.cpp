@@ -38,7 +38,7 @@ std::string hash_of_files(std::span<const fs::path> files) {
   Hasher hasher;
   for (const fs::path& file : files) {
     hasher.feed(file.filename().string() + '\n');
-    for_each_piece(file, [&](std::string_view piece) { hasher.feed(piece); });
+    read_in_pieces(file, [&](std::string_view piece) { hasher.feed(piece); });
   }
   return hasher.result();
 }
