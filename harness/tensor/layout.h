@@ -21,8 +21,8 @@ struct LayoutInfo {
   Layout layout;
   std::string_view name;          ///< in case files, reports and shaders
   std::string_view buffer_order;  ///< in a buffer
-  std::string_view
-      texture_order;  ///< in a texture, whose lanes come last; empty: the layout is for buffers only
+  /// In a texture, whose lanes come last; empty: the layout is for buffers only.
+  std::string_view texture_order;
 
   /// Returns whether a 32-bit word holds four int8 values: whether buffers have blocks of four.
   constexpr bool is_int8x4() const { return lanes_from_end(0); }
