@@ -2,7 +2,7 @@
 #
 # Assembles the parts that every HTML page shares and makes them part of <target>: <folder>/page.html with its style,
 # its script (<names>, in this order, in one scope) and the chart library with its licence. A generated file defines
-# assay::page_head() and assay::page_tail() (harness/report/html/page.h).
+# assay::page_head() and assay::page_tail() (harness/report/html/page_data.h).
 set(ASSAY_EMBED_PAGE_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_page_script.cmake)
 
 # Debian's package node-d3: one file that holds all of D3, and its licence.

@@ -1,7 +1,7 @@
 # assay_embed_shaders(<target> <root> <function>)
 #
 # Makes every *.comp and *.glslh below <root> part of <target>: a generated file defines
-# `std::span<const EmbeddedSource> assay::gpu::<function>()` (harness/gpu/shaders/embedded.h). A changed shader
+# `std::span<const EmbeddedSource> assay::gpu::<function>()` (harness/gpu/shaders/shader_sources.h). A changed shader
 # regenerates it; a new or removed one is noticed by the build's own glob check.
 set(ASSAY_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_shaders_script.cmake)
 

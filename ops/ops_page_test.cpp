@@ -1,5 +1,6 @@
 #include "harness/cases/describe/ops_page.h"
 
+#include "harness/base/file.h"
 #include "harness/cases/describe/op_files.h"
 #include "harness/cases/expansion/load.h"
 #include "ops/registry.h"
@@ -8,8 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 // Checks that docs/ops.md shows what the ops declare, and that the registry knows their files.
 
@@ -19,10 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string read(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::stringstream text;
-  text << stream.rdbuf();
-  return text.str();
+  return whole_file(file).value_or("");
 }
 
 /// The files with paths as the command sees them, which runs in the tree's root.

@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -54,6 +55,16 @@ int open_temporary(const fs::path& path, fs::path& temporary) {
   return fd;
 }
 
+constexpr std::size_t chunk_bytes = 1 << 16;
+
+/// Reads up to a chunk. Returns the number of bytes; 0 at the end, -1 with errno set if reading fails.
+ssize_t read_some(int fd, std::array<char, chunk_bytes>& chunk) {
+  while (true) {
+    const ssize_t count = ::read(fd, chunk.data(), chunk.size());
+    if (count >= 0 || errno != EINTR) return count;
+  }
+}
+
 /// A stream buffer that writes to a file.
 class WritingBuffer final : public std::streambuf {
  public:
@@ -88,7 +99,7 @@ class WritingBuffer final : public std::streambuf {
 
   int fd_;
   int error_ = 0;
-  std::array<char, 1 << 16> bytes_{};
+  std::array<char, chunk_bytes> bytes_{};
 };
 
 }  // namespace
@@ -109,18 +120,25 @@ void throw_file_error(std::string_view doing, const std::filesystem::path& path,
   throw Error("cannot " + std::string(doing) + " " + path.string() + ": " + why, ExitCode::Infrastructure);
 }
 
-std::optional<std::string> whole_file(const fs::path& path) {
+std::optional<std::string> read_to_end(int fd, std::size_t most) {
+  std::string bytes;
+  struct stat status {};
+  if (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+    bytes.reserve(std::min(most, static_cast<std::size_t>(status.st_size)));
+  std::array<char, chunk_bytes> chunk;
+  while (bytes.size() < most) {
+    const ssize_t count = read_some(fd, chunk);
+    if (count < 0) return std::nullopt;
+    if (count == 0) break;
+    bytes.append(chunk.data(), std::min(static_cast<std::size_t>(count), most - bytes.size()));
+  }
+  return bytes;
+}
+
+std::optional<std::string> whole_file(const fs::path& path, std::size_t most) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return std::nullopt;
-  std::string text;
-  std::array<char, 1 << 16> chunk;
-  while (true) {
-    const ssize_t count = ::read(file.get(), chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return std::nullopt;
-    if (count == 0) return text;
-    text.append(chunk.data(), static_cast<std::size_t>(count));
-  }
+  return read_to_end(file.get(), most);
 }
 
 bool read_regular_file(const fs::path& path, std::uintmax_t most_bytes,
@@ -131,10 +149,9 @@ bool read_regular_file(const fs::path& path, std::uintmax_t most_bytes,
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   if (static_cast<std::uintmax_t>(status.st_size) > most_bytes) return false;
   std::uintmax_t left = most_bytes;  // the file may grow meanwhile
-  std::array<char, 1 << 16> chunk;
+  std::array<char, chunk_bytes> chunk;
   while (true) {
-    const ssize_t count = ::read(file.get(), chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = read_some(file.get(), chunk);
     if (count <= 0) return count == 0;
     if (static_cast<std::uintmax_t>(count) > left) return false;
     left -= static_cast<std::uintmax_t>(count);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,12 +30,18 @@ class FileDescriptor {
   int fd_;
 };
 
+inline constexpr std::size_t all_bytes = std::numeric_limits<std::size_t>::max();
+
 /// Throws Error(Infrastructure) with "cannot <doing> <path>: <text of the system's error number>".
 [[noreturn]] void throw_file_error(std::string_view doing, const std::filesystem::path& path,
                                    int error_number);
 
-/// Returns all bytes of a file; nothing, with errno set, if it cannot be read or is a folder.
-std::optional<std::string> whole_file(const std::filesystem::path& path);
+/// Returns all bytes of a file, or its first `most`; nothing, with errno set, if it cannot be read or is a
+/// folder.
+std::optional<std::string> whole_file(const std::filesystem::path& path, std::size_t most = all_bytes);
+
+/// The same for an open file, pipe or socket, from its current position to its end.
+std::optional<std::string> read_to_end(int fd, std::size_t most = all_bytes);
 
 /// Calls `take` with each piece of a regular file, links followed, and returns whether all of it was read.
 /// Anything else (a FIFO, a device, a folder) and a file of more than `most_bytes` is not read at all: that

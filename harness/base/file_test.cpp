@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -31,6 +32,25 @@ TEST(WholeFile, IsReadByteByByteWhateverItsLength) {
     folder.write("x", bytes);
     EXPECT_EQ(whole_file(folder / "x"), bytes) << length;
   }
+}
+
+TEST(WholeFile, EndsAfterTheMostThatIsAskedFor) {
+  const test::TemporaryFolder folder;
+  const std::string bytes(100000, 'x');
+  folder.write("x", bytes);
+  for (const std::size_t most : {0U, 1U, 65536U, 65537U, 99999U, 100000U, 100001U}) {
+    EXPECT_EQ(whole_file(folder / "x", most), bytes.substr(0, most)) << most;
+  }
+}
+
+TEST(ReadToEnd, ReadsAPipeUntilItsWriterIsGone) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const FileDescriptor out(ends[0]);
+  FileDescriptor in(ends[1]);
+  ASSERT_EQ(write_bytes(in.get(), "some text"), 9U);
+  in.close();
+  EXPECT_EQ(read_to_end(out.get()), "some text");
 }
 
 TEST(WholeFile, IsNothingWithTheReasonWhereItCannotBeRead) {
@@ -92,6 +112,15 @@ TEST(WriteNamedFile, FollowsLinksAndKeepsThem) {
   EXPECT_EQ(test::read_file(folder / "below/fresh"), "new");
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
   EXPECT_TRUE(fs::is_symlink(folder / "dangling"));
+}
+
+TEST(ReadRegularFile, PassesOnTheWholeFileInOrder) {
+  const test::TemporaryFolder folder;
+  std::string bytes(200001, '\0'), got;
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7 + (i >> 16));
+  const std::string file = folder.write("x", bytes);
+  EXPECT_TRUE(read_regular_file(file, bytes.size(), [&](std::string_view piece) { got += piece; }));
+  EXPECT_EQ(got, bytes);
 }
 
 TEST(ReadRegularFile, ReadsNothingElseAndNoLargerFile) {

@@ -1,22 +1,47 @@
 #include "harness/base/status.h"
 
-#include "harness/base/names.h"
+#include <array>
+#include <stdexcept>
 
 namespace assay {
 namespace {
 
-constexpr Names<16> status_names{
-    "PASS",          "UNSUPPORTED", "INVALID",         "SKIPPED",     "EXPECTED_FAIL",
-    "FAIL",          "MISTRUSTED",  "SUSPECT",         "CRASH",       "TIMEOUT",
-    "OUT_OF_MEMORY", "FLAKY",       "UNEXPECTED_PASS", "DEVICE_LOST", "MISSING",
-    "INTERRUPTED"};
+struct StatusInfo {
+  Status status;
+  std::string_view name;
+  StatusClass of_class;
+};
+
+constexpr std::array<StatusInfo, 16> statuses{{
+    {Status::Pass, "PASS", StatusClass::Fine},
+    {Status::Unsupported, "UNSUPPORTED", StatusClass::Fine},
+    {Status::Invalid, "INVALID", StatusClass::Fine},
+    {Status::Skipped, "SKIPPED", StatusClass::Fine},
+    {Status::ExpectedFail, "EXPECTED_FAIL", StatusClass::Fine},
+    {Status::Fail, "FAIL", StatusClass::Failing},
+    {Status::Mistrusted, "MISTRUSTED", StatusClass::Failing},
+    {Status::Suspect, "SUSPECT", StatusClass::Failing},
+    {Status::Crash, "CRASH", StatusClass::Failing},
+    {Status::Timeout, "TIMEOUT", StatusClass::Failing},
+    {Status::OutOfMemory, "OUT_OF_MEMORY", StatusClass::Failing},
+    {Status::Flaky, "FLAKY", StatusClass::Failing},
+    {Status::UnexpectedPass, "UNEXPECTED_PASS", StatusClass::Failing},
+    {Status::DeviceLost, "DEVICE_LOST", StatusClass::Infrastructure},
+    {Status::Missing, "MISSING", StatusClass::Infrastructure},
+    {Status::Interrupted, "INTERRUPTED", StatusClass::Infrastructure},
+}};
+
+const StatusInfo& info_of(Status status) {
+  for (const StatusInfo& info : statuses) {
+    if (info.status == status) return info;
+  }
+  throw std::out_of_range("a status that the table does not list");
+}
 
 }  // namespace
 
 StatusClass class_of(Status status) {
-  if (status <= Status::ExpectedFail) return StatusClass::Fine;
-  if (status <= Status::UnexpectedPass) return StatusClass::Failing;
-  return StatusClass::Infrastructure;
+  return info_of(status).of_class;
 }
 
 bool is_lost(Status status) {
@@ -24,11 +49,14 @@ bool is_lost(Status status) {
 }
 
 std::string_view name_of(Status status) {
-  return name_in(status_names, status);
+  return info_of(status).name;
 }
 
 std::optional<Status> parse_status(std::string_view name) {
-  return value_in<Status>(status_names, name);
+  for (const StatusInfo& info : statuses) {
+    if (info.name == name) return info.status;
+  }
+  return std::nullopt;
 }
 
 }  // namespace assay

@@ -88,12 +88,4 @@ std::optional<std::string> why_invalid(const Case& test_case) {
       ImplPoint{test_case.params, test_case.tensors, test_case.forms, test_case.tune});
 }
 
-bool ask_for_same_forms(const Case& a, const Case& b) {
-  if (a.conv2d.tensors != b.conv2d.tensors || a.forms.size() != b.forms.size()) return false;
-  for (std::size_t i = 0; i < a.forms.size(); ++i) {
-    if (!a.conv2d.covers(i) && a.forms[i] != b.forms[i]) return false;
-  }
-  return true;
-}
-
 }  // namespace assay

@@ -100,8 +100,4 @@ std::vector<Physical> physical_tensors(const Case& test_case);
 /// Computes `Case::invalid` for the case's current forms.
 std::optional<std::string> why_invalid(const Case& test_case);
 
-/// Returns whether two cases of an op ask for the same forms. A tensor written as CONV2D in both is the same,
-/// whatever the alias stands for.
-bool ask_for_same_forms(const Case& a, const Case& b);
-
 }  // namespace assay

@@ -65,12 +65,15 @@ std::string textures(const DeviceInfo& device, Storage storage, std::uint32_t li
 }
 
 void print(std::size_t index, const DeviceInfo& device) {
-  const std::array<std::pair<const char*, std::string>, 15> lines{{
+  const std::array<std::pair<const char*, std::string>, 16> lines{{
       {"type", device.type},
       {"driver", fmt::format("{} {}", device.driver_name, device.driver_info)},
       {"API", device.api_version},
       {"subgroup size", fmt::format("{} ({} to {})", device.subgroup_size, device.min_subgroup_size,
                                     device.max_subgroup_size)},
+      {"shader cores", device.shader_cores == 0
+                           ? fmt::format("not reported; choices assume {}", assumed_shader_cores)
+                           : std::to_string(device.shader_cores)},
       {"int8 storage", yes_no(device.has(Feature::Storage8))},
       {"int8 arithmetic", yes_no(device.has(Feature::Int8))},
       {"fp16 storage", yes_no(device.has(Feature::Storage16))},

@@ -52,6 +52,11 @@ struct CooperativeShape {
 
 std::string to_string(const CooperativeShape& shape);  ///< "16x16x32 i8 to i32": rows, columns, depth
 
+/// A guess of a device's shader cores for choices that need a number: that of the NVIDIA H100 and H200, on
+/// which the choices were measured. For a smaller device it divides work more finely than is best, but keeps
+/// it busy.
+inline constexpr std::uint32_t assumed_shader_cores = 132;
+
 /// What is known about a Vulkan device, as plain data, so that ops can query it without using Vulkan.
 struct DeviceInfo {
   std::string name;         ///< "NVIDIA H100 80GB HBM3"
@@ -87,6 +92,9 @@ struct DeviceInfo {
   /// The limit for a workgroup that requires a subgroup size; 0: the device does not report it, as when it
   /// has no such feature.
   std::uint32_t max_workgroup_subgroups = 0;
+  /// The units that run workgroups: streaming multiprocessors (NVIDIA), compute units (AMD), shader cores
+  /// (Arm). 0: the driver has no extension that reports them.
+  std::uint32_t shader_cores = 0;
   double timestamp_period_ns = 0;
   std::uint32_t timestamp_valid_bits = 0;
   std::uint64_t device_memory_bytes = 0;  ///< sum of device-local heaps
@@ -99,6 +107,10 @@ struct DeviceInfo {
   /// Returns whether the device is the host's own processors, such as lavapipe, which share them and their
   /// memory with everything else.
   bool is_cpu() const { return type == "cpu"; }
+  /// Returns the shader cores, or `assumed_shader_cores` if the driver does not report them.
+  std::uint32_t shader_cores_or_assumed() const {
+    return shader_cores == 0 ? assumed_shader_cores : shader_cores;
+  }
   /// Returns null if the device has no such textures.
   const TextureSupport* texture(Storage storage, DType dtype) const;
 };

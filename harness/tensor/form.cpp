@@ -5,39 +5,34 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
 #include <limits>
 
 namespace assay {
 namespace {
 
 constexpr Names<3> storage_names{"buffer", "texture3d", "texture2d"};
-constexpr Names<8> layout_names{"WP", "HP", "CP", "4W", "4C", "4C1W", "4W4C", "4H4W"};
 
 constexpr Names<6> texel_names{"rgba32f", "rgba16f", "rgba32i", "rgba16i", "rgba8i", "rgba8ui"};
-
-/// The terms of an offset, slowest first. A capital letter stands for a dim's blocks of four, whose lanes are
-/// the small letter to the right of it; a small letter alone stands for a whole dim.
-constexpr Names<8> buffer_orders{"nchw", "ncwh", "nhwc", "nchWw", "nhwCc", "nhCwc", "nhWCwc", "ncHWhw"};
-constexpr Names<3> texture_orders{"nchWw", "ncHwh", "nChwc"};
 
 std::array<std::int64_t, 4> sizes(const Dims& dims) {
   return {dims.n, dims.c, dims.h, dims.w};
 }
 
-/// Lays out the terms of `order` in memory and returns the strides of N, C, H and W. `elements` becomes their
-/// number.
+/// Lays out the terms of `order` (LayoutInfo) in memory and returns the strides of N, C, H and W. `elements`
+/// becomes their number.
 std::array<Physical::Stride, 4> lay_out(std::string_view order, const Dims& dims, std::int64_t& elements) {
-  constexpr std::string_view whole = "nchw", blocks = "NCHW";
   std::array<Physical::Stride, 4> strides{};
   std::int64_t step = 1;
   for (auto term = order.rbegin(); term != order.rend(); ++term) {
-    if (const std::size_t dim = blocks.find(*term); dim != blocks.npos) {
+    std::size_t dim = LayoutInfo::dim_of(*term);
+    if (dim == order.npos) {
+      dim = LayoutInfo::dim_of(static_cast<char>(std::tolower(*term)));
       strides[dim].block = step;
       step *= div_up(sizes(dims)[dim], 4);
       continue;
     }
-    const std::size_t dim = whole.find(*term);
-    const bool has_blocks = order.find(blocks[dim]) != order.npos;
+    const bool has_blocks = order.find(LayoutInfo::blocks_of(dim)) != order.npos;
     strides[dim] = {4 * step, step};
     step *= has_blocks ? 4 : sizes(dims)[dim];
   }
@@ -45,16 +40,12 @@ std::array<Physical::Stride, 4> lay_out(std::string_view order, const Dims& dims
   return strides;
 }
 
-/// Returns the texels in x, y and z for the layouts WP, HP and CP.
+/// Returns the texels in x, y and z: W, H and N*C, the packed dim in blocks of four.
 std::array<std::int64_t, 3> texels(Layout layout, const Dims& dims) {
-  switch (layout) {
-    case Layout::WP:
-      return {div_up(dims.w, 4), dims.h, dims.n * dims.c};
-    case Layout::HP:
-      return {dims.w, div_up(dims.h, 4), dims.n * dims.c};
-    default:
-      return {dims.w, dims.h, dims.n * div_up(dims.c, 4)};
-  }
+  std::array<std::int64_t, 4> counts = sizes(dims);
+  std::int64_t& packed = counts[info_of(layout).packed_dim()];
+  packed = div_up(packed, 4);
+  return {counts[3], counts[2], counts[0] * counts[1]};
 }
 
 std::array<std::uint32_t, 3> checked_extent(Form form, const Shape& shape, const Dims& dims) {
@@ -75,7 +66,7 @@ std::array<std::uint32_t, 3> checked_extent(Form form, const Shape& shape, const
 }
 
 void check_dtype(Form form, DType dtype) {
-  if (is_int8x4(form.layout) && is_texture(form)) {
+  if (is_texture(form) && !info_of(form.layout).fits_textures()) {
     throw Error(
         fmt::format("form {} is impossible: the int8x4 layouts exist in buffers only", to_string(form)));
   }
@@ -95,10 +86,6 @@ std::string_view name_of(Storage storage) {
   return name_in(storage_names, storage);
 }
 
-std::string_view name_of(Layout layout) {
-  return name_in(layout_names, layout);
-}
-
 std::string to_string(Form form) {
   return fmt::format("{}/{}", name_of(form.storage), name_of(form.layout));
 }
@@ -109,14 +96,21 @@ std::optional<Form> parse_form(std::string_view text) {
   std::string_view storage_name = text.substr(0, slash);
   if (storage_name == "texture") storage_name = "texture3d";
   const auto storage = value_in<Storage>(storage_names, storage_name);
-  const auto layout = value_in<Layout>(layout_names, text.substr(slash + 1));
+  const auto layout = parse_layout(text.substr(slash + 1));
   if (!storage || !layout) return std::nullopt;
-  if (*storage != Storage::Buffer && is_int8x4(*layout)) return std::nullopt;
+  if (*storage != Storage::Buffer && !info_of(*layout).fits_textures()) return std::nullopt;
   return Form{*storage, *layout};
 }
 
-bool is_int8x4(Layout layout) {
-  return layout >= Layout::P4W;
+std::vector<Form> all_forms() {
+  std::vector<Form> forms;
+  for (std::size_t storage = 0; storage < storage_names.size(); ++storage) {
+    for (const LayoutInfo& info : all_layouts()) {
+      const Form form{static_cast<Storage>(storage), info.layout};
+      if (!is_texture(form) || info.fits_textures()) forms.push_back(form);
+    }
+  }
+  return forms;
 }
 
 bool is_texture(Form form) {
@@ -132,10 +126,10 @@ Physical::Physical(Form form, DType dtype, const Shape& shape)
   check_dtype(form, dtype);
   numel(shape);  // throws if the shape is impossible
   if (is_texture(form)) {
-    strides_ = lay_out(name_in(texture_orders, form.layout), dims_, elements_);
+    strides_ = lay_out(info_of(form.layout).texture_order, dims_, elements_);
     extent_ = checked_extent(form, shape, dims_);
   } else {
-    strides_ = lay_out(name_in(buffer_orders, form.layout), dims_, elements_);
+    strides_ = lay_out(info_of(form.layout).buffer_order, dims_, elements_);
   }
 }
 

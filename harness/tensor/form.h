@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/tensor/dtype.h"
+#include "harness/tensor/layout.h"
 #include "harness/tensor/shape.h"
 
 #include <array>
@@ -8,15 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 
 enum class Storage : std::uint8_t { Buffer, Texture3D, Texture2D };
-
-/// The order of the elements in memory. WP, HP and CP are width-, height- and channels-packed, for any dtype.
-/// P4W ... P4H4W are the int8x4 layouts "4W", "4C", "4C1W", "4W4C" and "4H4W": one 32-bit word holds four
-/// values, lane 0 in the lowest byte. `Physical` gives the formulas.
-enum class Layout : std::uint8_t { WP, HP, CP, P4W, P4C, P4C1W, P4W4C, P4H4W };
 
 /// The physical form of a tensor, such as "buffer/4W4C" or "texture3d/CP".
 struct Form {
@@ -26,11 +23,11 @@ struct Form {
 };
 
 std::string_view name_of(Storage storage);  ///< "buffer", "texture3d", "texture2d"
-std::string_view name_of(Layout layout);    ///< "WP", "4W4C", ...
 std::string to_string(Form form);           ///< "buffer/4W4C"
 /// Parses a form; accepts "texture" for "texture3d". Empty if the text is not a form.
 std::optional<Form> parse_form(std::string_view text);
-bool is_int8x4(Layout layout);
+/// Returns every form: each layout in a buffer, then those of textures in 3D, then in 2D.
+std::vector<Form> all_forms();
 bool is_texture(Form form);
 /// Returns GLSL's name of a texel of four such lanes: "rgba32f", "rgba8i". Throws std::out_of_range for F64
 /// and I64.

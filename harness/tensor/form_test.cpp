@@ -15,8 +15,11 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr Layout all_layouts[] = {Layout::WP,  Layout::HP,    Layout::CP,    Layout::P4W,
-                                  Layout::P4C, Layout::P4C1W, Layout::P4W4C, Layout::P4H4W};
+const std::vector<Layout> each_layout = [] {
+  std::vector<Layout> layouts;
+  for (const LayoutInfo& info : all_layouts()) layouts.push_back(info.layout);
+  return layouts;
+}();
 constexpr DType device_dtypes[] = {DType::F32, DType::F16, DType::I32, DType::I16, DType::I8, DType::U8};
 
 Physical buffer(Layout layout, const Shape& shape, DType dtype = DType::I8) {
@@ -97,7 +100,7 @@ const std::vector<Shape> shapes{{1},           {4},          {7},          {8, 6
                                 {2, 17, 3, 3}, {1, 1, 8, 4}, {2, 2, 1, 4}};
 
 TEST(FormTest, EveryFormParsesBackFromItsName) {
-  for (const Layout layout : all_layouts) {
+  for (const Layout layout : each_layout) {
     const Form form{Storage::Buffer, layout};
     EXPECT_EQ(parse_form(to_string(form)), form);
   }
@@ -121,16 +124,16 @@ TEST(FormTest, TextThatNamesNoFormIsRefused) {
   }
 }
 
-TEST(FormTest, TheInt8x4LayoutsAreTheFiveBlockedOnes) {
-  int blocked = 0;
-  for (const Layout layout : all_layouts) blocked += is_int8x4(layout) ? 1 : 0;
-  EXPECT_EQ(blocked, 5);
-  EXPECT_FALSE(is_int8x4(Layout::CP));
-  EXPECT_TRUE(is_int8x4(Layout::P4W));
+TEST(FormTest, AllFormsAreEveryLayoutInABufferAndThoseOfTextures) {
+  std::vector<std::string> names;
+  for (const Form form : all_forms()) names.push_back(to_string(form));
+  EXPECT_THAT(names, ElementsAre("buffer/WP", "buffer/HP", "buffer/CP", "buffer/4W", "buffer/4C",
+                                 "buffer/4C1W", "buffer/4W4C", "buffer/4H4W", "texture3d/WP", "texture3d/HP",
+                                 "texture3d/CP", "texture2d/WP", "texture2d/HP", "texture2d/CP"));
 }
 
 TEST(PhysicalTest, BufferOffsetsAreThoseOfTheDefinition) {
-  for (const Layout layout : all_layouts) {
+  for (const Layout layout : each_layout) {
     for (const Shape& shape : shapes) {
       const Physical physical = buffer(layout, shape);
       for_each_element(physical.dims(), [&](auto n, auto c, auto h, auto w) {
@@ -155,7 +158,7 @@ TEST(PhysicalTest, TextureOffsetsAreThoseOfTheirTexels) {
 }
 
 TEST(PhysicalTest, OffsetsAreDistinctAndInsideTheDataRegion) {
-  for (const Layout layout : all_layouts) {
+  for (const Layout layout : each_layout) {
     for (const Shape& shape : shapes) {
       const Physical physical = buffer(layout, shape);
       std::set<std::int64_t> seen;
@@ -212,7 +215,7 @@ TEST(PhysicalTest, ABufferHasNoExtent) {
 
 TEST(PhysicalTest, ContiguousIsWhatCountingSays) {
   int contiguous = 0;
-  for (const Layout layout : all_layouts) {
+  for (const Layout layout : each_layout) {
     for (const Shape& shape : shapes) {
       const Physical physical = buffer(layout, shape);
       EXPECT_EQ(physical.is_contiguous(), counted_contiguous(physical))

@@ -1,5 +1,6 @@
 #include "ops/common/block_axes.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace assay::ops {
@@ -7,16 +8,13 @@ namespace {
 
 /// The dims in memory order, fastest first, as indices into N, C, H, W.
 std::array<std::size_t, 4> memory_order(Layout layout) {
-  switch (layout) {
-    case Layout::WP:
-      return {3, 2, 1, 0};
-    case Layout::HP:
-      return {2, 3, 1, 0};
-    case Layout::CP:
-      return {1, 3, 2, 0};
-    default:
-      throw std::logic_error("block_axes: " + std::string(name_of(layout)) + " is not a float layout");
-  }
+  const LayoutInfo& info = info_of(layout);
+  if (info.is_int8x4())
+    throw std::logic_error("block_axes: " + std::string(info.name) + " is not a float layout");
+  std::array<std::size_t, 4> order{};
+  std::ranges::transform(info.buffer_order.rbegin(), info.buffer_order.rend(), order.begin(),
+                         LayoutInfo::dim_of);
+  return order;
 }
 
 /// Makes `fast` the product of both axes, if blocks can still be computed from it.

@@ -3,17 +3,15 @@
 namespace assay::ops {
 
 std::vector<Form> float_forms() {
-  std::vector<Form> forms;
-  for (const Storage storage : {Storage::Buffer, Storage::Texture3D, Storage::Texture2D}) {
-    for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP}) forms.push_back({storage, layout});
-  }
+  std::vector<Form> forms = all_forms();
+  std::erase_if(forms, [](Form form) { return is_int8x4(form.layout); });
   return forms;
 }
 
 std::vector<Form> int8_forms(Layout first) {
   std::vector<Form> forms{{Storage::Buffer, first}};
-  for (const Layout layout : {Layout::P4W, Layout::P4C, Layout::P4C1W, Layout::P4W4C, Layout::P4H4W}) {
-    if (layout != first) forms.push_back({Storage::Buffer, layout});
+  for (const LayoutInfo& info : all_layouts()) {
+    if (info.is_int8x4() && info.layout != first) forms.push_back({Storage::Buffer, info.layout});
   }
   return forms;
 }

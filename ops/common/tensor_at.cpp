@@ -29,16 +29,7 @@ Conversion dequantizing(const QParams& from) {
 }
 
 Axis packed_axis(Layout layout) {
-  switch (layout) {
-    case Layout::WP:
-    case Layout::P4W:
-    case Layout::P4H4W:
-      return Axis::W;
-    case Layout::HP:
-      return Axis::H;
-    default:
-      return Axis::C;
-  }
+  return static_cast<Axis>(3 - info_of(layout).packed_dim());
 }
 
 std::array<Physical::Stride, 4> kernel_strides(const Physical& physical) {

@@ -8,8 +8,10 @@
 namespace assay::ops {
 namespace {
 
-// The workgroups that keep a large device (132 processors) busy, and the most that run at a time on it.
-constexpr std::int64_t busy_workgroups = 96, processors = 132, workgroups_at_a_time = 264;
+// The workgroups that keep a large device busy, and the most that run at a time where two fit on a shader
+// core. Sizes depend on the point alone, so these numbers count for every device.
+constexpr std::int64_t cores = assumed_shader_cores;
+constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 2 * cores;
 constexpr std::int64_t fragment_depth = 32;
 constexpr std::int64_t most_splits = 64;  // the tunable's maximum
 
@@ -51,15 +53,15 @@ Tune fast_sizes(const ProductShape& shape) {
   const std::int64_t n = std::clamp(power_of_two_from(shape.outputs), std::int64_t{16}, std::int64_t{128});
   const std::int64_t k = slab_of(shape.depth);
   if (n == 128 && tiles_of(shape, 128, 128) >= busy_workgroups) return tune(128, 128, k, 32, 1);
-  if (n <= 32 && tiles_of(shape, 128, n) >= processors) return tune(128, n, k, 32, 1);
+  if (n <= 32 && tiles_of(shape, 128, n) >= cores) return tune(128, n, k, 32, 1);
   if (n == 64 && tiles_of(shape, 128, n) >= busy_workgroups && wants_long_slabs(shape.depth)) {
     return tune(128, n, long_slab, 32, 1);
   }
-  if (n >= 64 && tiles_of(shape, 64, 64) >= processors) return tune(64, 64, k, 32, sharing(k));
+  if (n >= 64 && tiles_of(shape, 64, 64) >= cores) return tune(64, 64, k, 32, sharing(k));
   const std::int64_t narrow = std::min<std::int64_t>(n, 32);
   if (tiles_of(shape, 64, narrow) >= busy_workgroups) return tune(64, narrow, k, 32, sharing(k));
   const std::int64_t deep = std::min<std::int64_t>(div_up(shape.depth, 128) * 128, 256);
-  if (tiles_of(shape, 32, narrow) >= processors / 3) return tune(32, narrow, deep, 16, deep / 64);
+  if (tiles_of(shape, 32, narrow) >= cores / 3) return tune(32, narrow, deep, 16, deep / 64);
   if (shape.depth < 2048) return tune(32, narrow, deep, 16, deep / 64);
   Tune shared = tune(64, narrow, 128, 32, 2);
   shared["splits"] = std::clamp(workgroups_at_a_time / tiles_of(shape, 64, narrow), std::int64_t{1},

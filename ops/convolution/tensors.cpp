@@ -120,8 +120,9 @@ ParamSpec convolution_y_qparams_param() {
 
 std::vector<Form> channel_word_forms(Layout first) {
   std::vector<Form> forms{{Storage::Buffer, first}};
-  for (const Layout layout : {Layout::P4C, Layout::P4C1W, Layout::P4W4C}) {
-    if (layout != first) forms.push_back({Storage::Buffer, layout});
+  for (const LayoutInfo& info : all_layouts()) {
+    const bool holds_channels = info.is_int8x4() && info.packed_dim() == LayoutInfo::dim_of('c');
+    if (holds_channels && info.layout != first) forms.push_back({Storage::Buffer, info.layout});
   }
   return forms;
 }

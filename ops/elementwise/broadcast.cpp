@@ -18,12 +18,7 @@ Sizes sizes_of(const Physical& physical) {
 
 /// The dim of N, C, H, W along which the four values of a word lie.
 std::size_t packed_dim(const Physical& physical) {
-  return 3 - static_cast<std::size_t>(packed_axis(physical.form().layout));
-}
-
-/// The dim along which four words lie together as lanes, or 4 for none.
-std::size_t dim_of_word_lanes(Layout layout) {
-  return layout == Layout::P4W4C ? 3 : layout == Layout::P4H4W ? 2 : 4;
+  return info_of(physical.form().layout).packed_dim();
 }
 
 /// The strides of one operand along a dim of y: all 0 where it is broadcast.
@@ -42,7 +37,8 @@ std::vector<Placed> axes_of_dim(const Physical& a, const Physical& b, const Phys
   const Physical::Stride in_b = stride_along(b, y, dim);
   const Placed blocks{in_y.block, {div_up(size, 4), in_a.block, in_b.block}};
   if (dim == packed_dim(y)) return {blocks};
-  if (dim == dim_of_word_lanes(y.form().layout)) return {blocks, {in_y.lane, {4, in_a.lane, in_b.lane}}};
+  if (info_of(y.form().layout).word_block_dim() == dim)
+    return {blocks, {in_y.lane, {4, in_a.lane, in_b.lane}}};
   return {{in_y.lane, {size, in_a.lane, in_b.lane}}};
 }
 

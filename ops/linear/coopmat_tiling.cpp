@@ -48,9 +48,9 @@ struct Sizes {
   std::int64_t subgroups_k = 1, splits = 1;
 };
 
-// The workgroups that keep a large device (132 processors) busy, and the most that run at a time where two
-// fit on a processor.
-constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 264;
+// The workgroups that keep a large device busy, and the most that run at a time where two fit on a shader
+// core.
+constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 2 * std::int64_t{assumed_shader_cores};
 constexpr std::int64_t deep = 4096;  // K that is worth a second pass
 
 std::int64_t tiles_of(const Linear& linear, std::int64_t m, std::int64_t n) {

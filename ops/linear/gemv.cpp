@@ -41,8 +41,8 @@ constexpr std::int64_t most_with_four_units = 1 << 16;
 // Rows from this length take so long to quantize that more invocations share them, if that leaves this many
 // workgroups.
 constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
-// The least and the most invocations that share other rows, on a large device of this many processors.
-constexpr std::int64_t least_that_quantize = 256, most_that_quantize = 512, processors = 132;
+// The least and the most invocations that share other rows.
+constexpr std::int64_t least_that_quantize = 256, most_that_quantize = 512;
 
 /// Whether two neighbouring blocks always lie in one group, and form a unit.
 bool has_pairs(const Linear& linear, const LinearKind& kind) {
@@ -54,17 +54,18 @@ std::int64_t depth_of_unit(const Linear& linear, const LinearKind& kind) {
 }
 
 /// The size of workgroups that quantize. They are large and few, so the size is the one that leaves the
-/// busiest processor the fewest quads of output channels. It is whole subgroups and whole sets of workers.
+/// busiest shader core the fewest quads of output channels. It is whole subgroups and whole sets of workers.
 std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t quads, std::int64_t workers) {
   const std::int64_t step = std::max<std::int64_t>(workers, device.max_subgroup_size);
   const std::int64_t most = std::min(most_that_quantize, most_invocations(device));
+  const std::int64_t cores = device.shader_cores_or_assumed();
   std::int64_t best = least_that_quantize, fewest = 0;
   for (std::int64_t size = least_that_quantize; size <= most; size += step) {
     const std::int64_t of_workgroup = size / workers;
-    const std::int64_t of_processor = div_up(div_up(quads, of_workgroup), processors) * of_workgroup;
-    if (fewest != 0 && of_processor >= fewest) continue;
+    const std::int64_t of_core = div_up(div_up(quads, of_workgroup), cores) * of_workgroup;
+    if (fewest != 0 && of_core >= fewest) continue;
     best = size;
-    fewest = of_processor;
+    fewest = of_core;
   }
   return best;
 }

@@ -86,6 +86,22 @@ TEST_F(DefaultSharingTest, OneRowIsSharedByAsManyAsWereSeenToDo) {
   EXPECT_EQ(shared_by("linear_dq8ca_q4gsw", {1, 14336, 4096}), "64 x 2");
 }
 
+// 3584 quads of channels: 448 workgroups of 8 divide evenly among 56 shader cores, and 256 workgroups of 14
+// almost evenly among 132.
+TEST_F(DefaultSharingTest, WorkgroupsThatQuantizeFitTheNumberOfShaderCores) {
+  const auto local_size_with = [this](std::uint32_t cores) {
+    Trial trial = on_gpu("linear_dq8ca_q4gsw", {1, 4096, 14336});
+    trial.as_if = [as_if = trial.as_if, cores](DeviceInfo& device) {
+      as_if(device);
+      device.shader_cores = cores;
+    };
+    return product_of(trial).local_size[0];
+  };
+  EXPECT_EQ(local_size_with(56), 256u);
+  EXPECT_EQ(local_size_with(132), 448u);
+  EXPECT_EQ(local_size_with(0), 448u) << "the device does not report them";
+}
+
 // Several rows of int8 sums keep a device busy with fewer workers, which do not leave their subgroup.
 TEST_F(DefaultSharingTest, SeveralRowsAreSharedInsideASubgroup) {
   EXPECT_EQ(shared_by("q8ta_linear", {2, 2048, 2048}), "128 x 4");

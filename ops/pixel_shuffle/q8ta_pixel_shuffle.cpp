@@ -61,8 +61,9 @@ bool has_quads(Form form, const Dims& dims) {
   return form.layout == Layout::P4W4C || dims.w % 4 == 0;
 }
 
+/// The number of the layout in shaders/common/int8x4.glslh.
 std::uint32_t layout_constant(Form form) {
-  return form.layout == Layout::P4C1W ? 1u : 0u;
+  return static_cast<std::uint32_t>(form.layout);
 }
 
 /// The tiles of the kernel: rows x columns (quads along the width) x blocks of output channels.

@@ -45,7 +45,7 @@ const Physical::Stride& along(const std::array<Physical::Stride, 4>& strides, Ax
 
 /// Whether this layout pads the axis to blocks of four, so that all of a block exists.
 bool is_padded(Layout layout, Axis axis) {
-  return (layout == Layout::P4W4C && axis == Axis::W) || (layout == Layout::P4H4W && axis == Axis::H);
+  return info_of(layout).word_block_dim() == 3 - index(axis);
 }
 
 /// Whether one vector access covers a whole unit of the kernel: a float quad, or the four words of a tile.

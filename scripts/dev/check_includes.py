@@ -2,8 +2,9 @@
 """Checks the arrows between files: no component (x.h and x.cpp) and no folder may depend on itself through others.
 
 A cycle inside a module hides from the linker: its files cannot be read, tested or moved one by one. Folders that
-share a target, as the families of ops/ do, could form one too.
-Prints each cycle and exits with 1; 0 when there is none.
+share a target, as the families of ops/ do, could form one too. A module with an interface (INTERFACES) is included
+by others through it alone: its remaining headers are its own. Tests may include any.
+Prints each violation and exits with 1; 0 when there is none.
 """
 
 import pathlib
@@ -12,6 +13,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("harness", "ops", "references", "tests")
+# Module -> its headers for other modules. What they declare is all that those may know of it.
+INTERFACES = {
+    "harness/gpu": {"harness/gpu/gpu", "harness/gpu/shaders/shader_sources"},
+    "harness/commands/judge": {"harness/commands/judge/judge", "harness/commands/judge/options"},
+    "harness/commands/new_op": {"harness/commands/new_op/new_op"},
+}
 INCLUDE = re.compile(r'^#include "([\w/]+\.h)"', re.MULTILINE)
 
 
@@ -57,6 +64,19 @@ def arrows_of_folders(graph):
     return folders
 
 
+def around_interfaces(graph):
+    """(file, header) where a file of another module includes a header that is a module's own."""
+    found = []
+    for name, targets in graph.items():
+        if name.endswith("_test_support") or name.startswith("tests/"):
+            continue
+        for module, interface in INTERFACES.items():
+            if not name.startswith(module + "/"):
+                found += [(name, target) for target in sorted(targets - interface)
+                          if target.startswith(module + "/")]
+    return found
+
+
 def cycles_in(graph):
     cycles = {}
     for name in sorted(graph):
@@ -73,7 +93,10 @@ def main():
     cycles = cycles_in(graph) + cycles_in(arrows_of_folders(graph))
     for way in cycles:
         print("include cycle: " + " -> ".join(way))
-    return 1 if cycles else 0
+    strangers = around_interfaces(graph)
+    for name, header in strangers:
+        print(f"{name} includes {header}.h, which only its own module may include")
+    return 1 if cycles or strangers else 0
 
 
 if __name__ == "__main__":

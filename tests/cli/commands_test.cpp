@@ -84,8 +84,9 @@ TEST(Commands, OpsWritesItsPageInASourceTreeOnly) {
 TEST(Commands, DevicesPrintsWhatADeviceCanDo) {
   const ProcessResult result = assay({"devices"});
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* line : {"subgroup size", "int8 dot product", "cooperative matrix", "UUID", "driver",
-                           "3D textures         up to ", "rgba32f rgba16f rgba32i rgba16i rgba8i rgba8ui"}) {
+  for (const char* line :
+       {"subgroup size", "shader cores", "int8 dot product", "cooperative matrix", "UUID", "driver",
+        "3D textures         up to ", "rgba32f rgba16f rgba32i rgba16i rgba8i rgba8ui"}) {
     EXPECT_THAT(result.out, HasSubstr(line));
   }
 }

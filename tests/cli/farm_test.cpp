@@ -211,9 +211,7 @@ TEST(Farm, StopsAtASignalWhileAWorkerOpensItsDevice) {
   ASSERT_EQ(::waitpid(pid, &status, 0), pid);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 3);
-  std::ifstream err(farm.folder / "err");
-  EXPECT_THAT(std::string((std::istreambuf_iterator<char>(err)), {}),
-              HasSubstr("interrupted before the device was open"));
+  EXPECT_THAT(read_file(farm.folder / "err"), HasSubstr("interrupted before the device was open"));
 }
 
 TEST(Farm, HangLimitCountsForTheQuestionWhichDevicesThereAre) {
@@ -284,8 +282,7 @@ TEST(Resume, RunsWhatIsLeftWhereverTheJournalWasCut) {
   const Farm farm;
   ASSERT_EQ(farm.run_mock("--rows 5 --perf 2").exit_code, 0);
   const fs::path journal = farm.journal();
-  std::ifstream file(journal);
-  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  const std::string whole = read_file(journal);
   const std::size_t plan_end = whole.find('\n', whole.find(R"("event":"plan")")) + 1;
   // Every byte of the last record, some of those before it, and the start of each line.
   std::vector<std::size_t> cuts;
@@ -388,8 +385,7 @@ TEST(KillLoop, LosesNothingAndDoesNothingTwice) {
 TEST(Resume, RefusesARunOfWhichSomethingHasChanged) {
   const Farm farm;
   ASSERT_EQ(farm.run_mock("--rows 20 --fault kill@5 --fault kill@6 --fault kill@7").exit_code, 3);
-  std::ifstream before(farm.journal());
-  const std::string journal((std::istreambuf_iterator<char>(before)), {});
+  const std::string journal = read_file(farm.journal());
   for (const auto& [now, what] : {std::pair("--rows 20 --cases 2", "the case files have changed"),
                                   std::pair("--rows 20 --driver 2.0", "the driver was 1.0 and is 2.0"),
                                   std::pair("--rows 21", "20 rows, but the case files give 21 now")}) {
@@ -398,9 +394,7 @@ TEST(Resume, RefusesARunOfWhichSomethingHasChanged) {
     EXPECT_EQ(result.exit_code, 2) << now;
     EXPECT_THAT(result.err, HasSubstr(what));
   }
-  std::ifstream after(farm.journal());
-  EXPECT_EQ(journal, std::string((std::istreambuf_iterator<char>(after)), {}))
-      << "nothing is lost by a refusal";
+  EXPECT_EQ(journal, read_file(farm.journal())) << "nothing is lost by a refusal";
 }
 
 TEST(Resume, RefusesAnArrayThatHasChangedByItsName) {

@@ -1,3 +1,4 @@
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/describe/describe.h"
 #include "harness/cases/expansion/setting.h"
 
@@ -184,7 +185,7 @@ Json value_keys(const Op& op) {
   for (const ParamSpec& param : op.params) properties[param.name] = param_schema(param);
   properties["qparams"] = all_qparams_schema(op);
   properties["fill"] = fill_schema();
-  properties["forms"] = named_or_each(map_of(named_or_each(enumeration(cases::form_names(op)))));
+  properties["forms"] = named_or_each(map_of(named_or_each(enumeration(form_names(op)))));
   properties["expected"] = each_of(map_of(each_of(array_schema())));
   properties["tolerance"] = tolerance_schema();
   properties["tune"] = tune_schema(op);

@@ -40,24 +40,6 @@ void check_names(const PlacedMap<T>& named, std::string_view what, const std::ve
   problems.settle();
 }
 
-/// Returns the problem of a tensor that does not accept the form written for it.
-Problem refused_form(const Op& op, const TensorSpec& tensor, const Placed<WrittenForm>& written) {
-  const std::string form = written.value ? to_string(*written.value) : std::string(conv2d_form);
-  const std::string why = written.value ? "" : why_no_conv2d(op);
-  return Problem(
-      diagnose(*written.origin.caret,
-               fmt::format("tensor '{}' ({}) does not accept the form {}{}; it accepts {}", tensor.name,
-                           name_of(tensor.dtype), form, why, fmt::join(accepted_forms(op, tensor), ", "))));
-}
-
-/// Returns text such as "4W4C", "t3CP" or "t2WP".
-std::string layout_text(Form form) {
-  const std::string_view prefix = form.storage == Storage::Texture3D   ? "t3"
-                                  : form.storage == Storage::Texture2D ? "t2"
-                                                                       : "";
-  return fmt::format("{}{}", prefix, name_of(form.layout));
-}
-
 }  // namespace
 
 std::optional<Case> PointBuilder::build(const PointChoice& choice) {
@@ -253,14 +235,10 @@ void PointBuilder::set_forms() {
 
 /// Sets the last tensor's form in the point's `forms`.
 void PointBuilder::set_form(const TensorSpec& tensor, const Placed<WrittenForm>& written) {
-  const bool accepted = written.value ? std::ranges::find(tensor.forms, *written.value) != tensor.forms.end()
-                                      : accepts_conv2d(*head_.op, tensor);
-  if (!accepted) throw refused_form(*head_.op, tensor, written);
-  if (written.value) {
-    point_.forms.back() = *written.value;
-  } else {
-    point_.conv2d.tensors.push_back(point_.forms.size() - 1);
-  }
+  const std::optional<std::string> refused = set_last_form(point_, written.value);
+  if (!refused) return;
+  throw Problem(diagnose(*written.origin.caret, fmt::format("tensor '{}' ({}) does not accept {}",
+                                                            tensor.name, name_of(tensor.dtype), *refused)));
 }
 
 void PointBuilder::set_fills() {
@@ -394,9 +372,9 @@ void PointBuilder::set_id(const PointChoice& choice) {
   for (const std::string_view segment : choice.segments) id.append(1, '/').append(segment);
   char separator = '/';
   for (std::size_t i = 0; i < point_.tensors->size(); ++i) {
-    const bool is_alias = point_.conv2d.covers(i);
-    if (!is_alias && point_.tensors[i].forms.size() <= 1) continue;
-    id.append(1, separator).append(is_alias ? "CONV2D" : layout_text(point_.forms[i]));
+    const std::string form = id_of_form(point_, i);
+    if (form.empty()) continue;
+    id.append(1, separator).append(form);
     separator = '.';
   }
   id.append(1, '/').append(id_text(point_.impl->name));

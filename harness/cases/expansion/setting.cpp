@@ -1,6 +1,5 @@
 #include "harness/cases/expansion/setting.h"
 
-#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/id_text.h"
 #include "harness/cases/yaml/problems.h"
 #include "harness/cases/yaml/scalars.h"
@@ -197,17 +196,6 @@ Problem unknown_form(const Node& caret, const std::string& text, const Op& op) {
   return Problem(diagnose(caret, fmt::format("unknown form '{}'", text), in_buffer));
 }
 
-std::vector<std::string> physical_form_names() {
-  std::vector<std::string> all;
-  for (const Storage storage : {Storage::Buffer, Storage::Texture3D, Storage::Texture2D}) {
-    for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP, Layout::P4W, Layout::P4C, Layout::P4C1W,
-                                Layout::P4W4C, Layout::P4H4W}) {
-      if (storage == Storage::Buffer || !is_int8x4(layout)) all.push_back(to_string(Form{storage, layout}));
-    }
-  }
-  return all;
-}
-
 }  // namespace
 
 SettingReader::SettingReader(const Op& op, const Sets& sets) : op_(op), set_names_(sets.names()) {
@@ -329,9 +317,9 @@ FormsSetting SettingReader::read_forms(const Origin& origin) const {
        to_map(origin, "forms", "a map {TENSOR: STORAGE/LAYOUT}", set_names_).entries) {
     problems.attempt([&] {
       const std::string& text = to_text(*entry.value, {entry.key, "forms." + entry.key->text});
-      const WrittenForm form = parse_form(text);
-      if (!form && text != conv2d_form) throw unknown_form(*entry.key, text, op_);
-      setting.by_tensor.insert({entry.key->text, {form, origin_of(entry)}});
+      const std::optional<WrittenForm> form = parse_written_form(text);
+      if (!form) throw unknown_form(*entry.key, text, op_);
+      setting.by_tensor.insert({entry.key->text, {*form, origin_of(entry)}});
     });
   }
   problems.settle();
@@ -362,12 +350,6 @@ bool is_reserved(std::string_view key) {
   const std::span<const std::string> settings = setting_keys();
   return is_head_key(key) || key == "each" ||
          std::find(settings.begin(), settings.end(), key) != settings.end();
-}
-
-std::vector<std::string> form_names(const Op& op) {
-  std::vector<std::string> names = physical_form_names();
-  if (!conv2d_layouts(op).empty()) names.emplace_back(conv2d_form);
-  return names;
 }
 
 const std::vector<std::string>& fill_names() {

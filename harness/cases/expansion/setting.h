@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/cases/case.h"
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/expand.h"
 #include "harness/cases/expansion/param_value.h"
 
@@ -30,9 +31,6 @@ struct FillSetting {
   std::optional<FillSpec> all;
   PlacedMap<FillSpec> by_tensor;
 };
-
-/// A form as a case writes it; nothing stands for buffer/CONV2D, which the impl resolves.
-using WrittenForm = std::optional<Form>;
 
 struct FormsSetting {
   PlacedMap<WrittenForm> by_tensor;
@@ -91,8 +89,6 @@ bool is_head_key(std::string_view key);
 /// Returns whether the key belongs to the case language, so that no op may name a parameter so.
 bool is_reserved(std::string_view key);
 
-/// Returns every form: "buffer/WP", ..., and last buffer/CONV2D if the op defines it.
-std::vector<std::string> form_names(const Op& op);
 /// Returns the names of fills: "normal", ...
 const std::vector<std::string>& fill_names();
 

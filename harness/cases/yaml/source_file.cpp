@@ -1,10 +1,13 @@
 #include "harness/cases/yaml/source_file.h"
 
+#include "harness/base/file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 namespace assay::cases {
 namespace {
@@ -35,12 +38,9 @@ std::string read_bytes(const fs::path& path) {
     refuse_file(path, fmt::format("the file has {} bytes, more than the {} that a case file may have", size,
                                   SourceFile::max_bytes));
   }
-  std::ifstream stream(path, std::ios::binary);
-  std::string bytes(size, '\0');
-  stream.read(bytes.data(), static_cast<std::streamsize>(size));
-  if (!stream || stream.gcount() != static_cast<std::streamsize>(size))
-    refuse_file(path, "the file cannot be read");
-  return bytes;
+  std::optional<std::string> bytes = whole_file(path, SourceFile::max_bytes);
+  if (!bytes) refuse_file(path, "the file cannot be read");
+  return *std::move(bytes);
 }
 
 /// Returns the length of the UTF-8 sequence at `position`, or 0 if it is not valid.

@@ -4,7 +4,7 @@
 #include "harness/report/compare/row_side.h"
 #include "harness/report/compare/run_noise.h"
 #include "harness/report/journal/journal.h"
-#include "harness/report/record/device_key.h"
+#include "harness/report/record/device_name.h"
 #include "tests/support/simulated_series.h"
 #include "tests/support/tell.h"
 

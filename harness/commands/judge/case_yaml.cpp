@@ -49,8 +49,7 @@ std::string fill_yaml(const FillSpec& fill) {
 std::string forms_yaml(const Case& like) {
   std::vector<std::string> forms;
   for (std::size_t i = 0; i < like.tensors->size(); ++i) {
-    const std::string form = like.conv2d.covers(i) ? std::string(conv2d_form) : to_string(like.forms[i]);
-    forms.push_back(fmt::format("{}: {}", like.tensors[i].name, form));
+    forms.push_back(fmt::format("{}: {}", like.tensors[i].name, written_form(like, i)));
   }
   return fmt::format("{{{}}}", fmt::join(forms, ", "));
 }

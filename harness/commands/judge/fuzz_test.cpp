@@ -1,5 +1,6 @@
 #include "harness/commands/judge/fuzz.h"
 
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/load.h"
 #include "harness/commands/judge/case_yaml.h"
 #include "harness/commands/judge/drawn_points.h"

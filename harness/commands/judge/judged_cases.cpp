@@ -1,6 +1,7 @@
 #include "harness/commands/judge/judged_cases.h"
 
 #include "harness/base/error.h"
+#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/select.h"
 #include "harness/commands/judge/mutation.h"
 #include "harness/engine/accuracy/data_set.h"

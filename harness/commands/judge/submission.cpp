@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <fcntl.h>
 #include <optional>
 #include <string_view>
@@ -56,19 +55,13 @@ Read text_of(const fs::path& from, const std::string& name) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return problem("unreadable_file", name, "is not a regular file");
-  Read read;
-  std::array<char, 1 << 16> chunk{};
-  for (;;) {
-    const ssize_t got = ::read(file.get(), chunk.data(), chunk.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return problem("unreadable_file", name, "cannot be read");
-    if (got == 0) return read;
-    read.text.append(chunk.data(), static_cast<std::size_t>(got));
-    if (read.text.size() > largest_file) {
-      return problem("too_large", name,
-                     fmt::format("has more than {} bytes, too many for a shader", largest_file));
-    }
+  std::optional<std::string> text = read_to_end(file.get(), largest_file + 1);
+  if (!text) return problem("unreadable_file", name, "cannot be read");
+  if (text->size() > largest_file) {
+    return problem("too_large", name,
+                   fmt::format("has more than {} bytes, too many for a shader", largest_file));
   }
+  return {*std::move(text), std::nullopt};
 }
 
 /// Whether the text uses glslang's way to write any instruction or decoration, as far as it is spelled out;

@@ -2,7 +2,6 @@
 
 #include "harness/base/file.h"
 #include "harness/cases/describe/ops_page.h"
-#include "harness/commands/new_op/new_op_templates.h"
 
 #include <fmt/format.h>
 

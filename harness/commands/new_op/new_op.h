@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 namespace assay::app {
 
@@ -18,5 +19,21 @@ struct NewOpOptions {
 /// on `out`. Throws Error(Usage), before anything is written, for an invalid name, if a file already exists,
 /// and if docs/ops.md is missing or has no table of ops.
 ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostream& out);
+
+/// A file that `assay new-op` writes. The word NEW_OP stands for the op's name, in path and text.
+struct NewFile {
+  std::string path;  ///< below the source tree
+  std::string text;
+};
+
+/// The files of a working op, from harness/commands/new_op/templates/.
+std::vector<NewFile> new_op_templates();
+
+/// The op's entry in docs/ops.md (harness/cases/describe/ops_page.h).
+struct NewOpEntry {
+  std::string row;
+  std::string section;
+};
+NewOpEntry new_op_entry();
 
 }  // namespace assay::app

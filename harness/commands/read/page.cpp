@@ -4,9 +4,9 @@
 #include "harness/base/text.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/read/report.h"
-#include "harness/report/html/page.h"
+#include "harness/report/html/page_data.h"
 #include "harness/report/journal/find_rows.h"
-#include "harness/report/record/device_key.h"
+#include "harness/report/record/device_name.h"
 
 #include <fmt/format.h>
 

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <fstream>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>

@@ -104,9 +104,8 @@ void add_orders(std::vector<ElementMap>& maps, const Shape& view, std::size_t ke
 }
 
 void add_layouts(std::vector<ElementMap>& maps, const Shape& shape, DType dtype, Form form) {
-  for (const Layout layout : {Layout::WP, Layout::HP, Layout::CP, Layout::P4W, Layout::P4C, Layout::P4C1W,
-                              Layout::P4W4C, Layout::P4H4W}) {
-    if (auto map = in_another_layout(shape, dtype, form, layout)) maps.push_back(std::move(*map));
+  for (const LayoutInfo& info : all_layouts()) {
+    if (auto map = in_another_layout(shape, dtype, form, info.layout)) maps.push_back(std::move(*map));
   }
   for (const std::int64_t mask : {1, 2, 3}) {
     if (auto map = exchanged_in_memory(shape, dtype, form, mask)) maps.push_back(std::move(*map));
@@ -116,10 +115,7 @@ void add_layouts(std::vector<ElementMap>& maps, const Shape& shape, DType dtype,
 }  // namespace
 
 std::optional<std::size_t> packed_dim(const Shape& shape, Layout layout) {
-  std::size_t from_end = 1;
-  if (layout == Layout::HP) from_end = 2;
-  if (layout == Layout::CP || layout == Layout::P4C || layout == Layout::P4C1W || layout == Layout::P4W4C)
-    from_end = 3;
+  const std::size_t from_end = 4 - info_of(layout).packed_dim();
   if (shape.size() < from_end) return std::nullopt;
   return shape.size() - from_end;
 }

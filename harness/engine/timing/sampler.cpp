@@ -3,7 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/statistics.h"
 #include "harness/base/units.h"
-#include "harness/tensor/fill/philox.h"
+#include "harness/tensor/fill/random_bits.h"
 
 #include <fmt/format.h>
 

@@ -10,6 +10,9 @@
 namespace assay::gpu {
 namespace {
 
+/// For DeviceFacts::knows: an extension that no version of Vulkan includes.
+constexpr std::uint32_t in_no_version = std::numeric_limits<std::uint32_t>::max();
+
 /// The property structures of one device, queried in one call.
 struct Properties {
   VkPhysicalDeviceProperties2 core{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
@@ -24,6 +27,12 @@ struct Properties {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};
   VkPhysicalDeviceMaintenance4Properties maintenance4{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV multiprocessors{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+  VkPhysicalDeviceShaderCorePropertiesAMD compute_units{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+  VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm_cores{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
 
   explicit Properties(const DeviceFacts& facts) {
     chain(id);
@@ -41,10 +50,16 @@ struct Properties {
     if (facts.knows(VK_KHR_MAINTENANCE_4_EXTENSION_NAME, VK_API_VERSION_1_3)) {
       chain(maintenance4);
     }
+    chain_shader_cores(facts);
     vkGetPhysicalDeviceProperties2(facts.handle, &core);
   }
 
  private:
+  void chain_shader_cores(const DeviceFacts& facts) {
+    if (facts.knows(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, in_no_version)) chain(multiprocessors);
+    if (facts.knows(VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME, in_no_version)) chain(compute_units);
+    if (facts.knows(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME, in_no_version)) chain(arm_cores);
+  }
   template <class T>
   void chain(T& properties) {
     properties.pNext = core.pNext;
@@ -165,6 +180,13 @@ void add_subgroups(DeviceInfo& info, const Properties& properties) {
   info.dot_product_accelerated = properties.dot_product.integerDotProduct4x8BitPackedSignedAccelerated;
 }
 
+/// At most one of the three structures was filled in; the others have counts of 0.
+std::uint32_t shader_cores(const Properties& properties) {
+  const VkPhysicalDeviceShaderCorePropertiesAMD& amd = properties.compute_units;
+  return properties.multiprocessors.shaderSMCount + properties.arm_cores.shaderCoreCount +
+         amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray;
+}
+
 void add_memory(PhysicalDevice& device, const Properties& properties) {
   const VkPhysicalDeviceLimits& limits = properties.core.properties.limits;
   vkGetPhysicalDeviceMemoryProperties(device.facts.handle, &device.memory);
@@ -201,6 +223,7 @@ std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
   device.cache_identity = cache_identity(device.info, properties.core.properties);
   add_limits(device.info, properties.core.properties.limits);
   add_subgroups(device.info, properties);
+  device.info.shader_cores = shader_cores(properties);
   add_memory(device, properties);
   device.info.textures = supported_textures(handle);
   device.info.timestamp_valid_bits = families[*family].timestampValidBits;

@@ -42,6 +42,17 @@ TEST_F(DeviceTest, InfoIsWholeAndPlausible) {
   EXPECT_EQ(info.timestamp_valid_bits > 0, info.timestamp_period_ns > 0);
 }
 
+TEST_F(DeviceTest, ShaderCoresAreKnownWhereAnExtensionReportsThem) {
+  const DeviceInfo& info = device().info();
+  const auto has = [&](const char* extension) {
+    return std::ranges::binary_search(info.extensions, std::string(extension));
+  };
+  const bool reports = has("VK_NV_shader_sm_builtins") || has("VK_AMD_shader_core_properties") ||
+                       has("VK_ARM_shader_core_builtins");
+  EXPECT_EQ(info.shader_cores > 0, reports);
+  EXPECT_EQ(info.shader_cores_or_assumed(), reports ? info.shader_cores : assumed_shader_cores);
+}
+
 TEST_F(DeviceTest, TwoDevicesOfOneProcessWorkSideBySide) {
   directory.write("one.comp", shader_text(buffers({"y"}), "y.data[0] += 1u;"));
   Program program;

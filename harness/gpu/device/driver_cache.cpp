@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <ostream>
 #include <system_error>
 
@@ -47,19 +46,16 @@ std::optional<std::vector<std::byte>> DriverCacheFile::load() const {
   if (error || size <= sizeof(CacheHeader) || size - sizeof(CacheHeader) > most_) {
     return std::nullopt;
   }
-  std::ifstream stream(file_, std::ios::binary);
-  CacheHeader header;
-  stream.read(reinterpret_cast<char*>(&header), sizeof header);
-  std::vector<std::byte> data(size - sizeof(CacheHeader));
-  stream.read(reinterpret_cast<char*>(data.data()), static_cast<std::streamsize>(data.size()));
-  if (!stream) {
+  const std::optional<std::string> bytes = whole_file(file_, size);
+  if (!bytes || bytes->size() != size) {
     return std::nullopt;
   }
+  const auto data = std::as_bytes(std::span(*bytes)).subspan(sizeof(CacheHeader));
   const CacheHeader expected = header_of(identity_hash_, data);
-  if (std::memcmp(&header, &expected, sizeof header) != 0) {
+  if (std::memcmp(bytes->data(), &expected, sizeof expected) != 0) {
     return std::nullopt;
   }
-  return data;
+  return std::vector(data.begin(), data.end());
 }
 
 void DriverCacheFile::store(std::span<const std::byte> data) const try {

@@ -229,8 +229,9 @@ TimerCalibration judge(const TimerReadings& readings) {
   if (units_per_sample * timer.unit_ns > longest_good_sample_ns) {
     timer.quality = TimerQuality::Coarse;
     timer.note = fmt::format(
-        "it resolves {:.4g} us (smallest step {:.4g} us, p95 of an empty pair {:.4g} us), so that a "
-        "sample of {:g} units lasts {:.3g} ms",
+        "it cannot distinguish times that differ by less than {:.4g} us (its smallest step is {:.4g} us, and "
+        "95 % of empty intervals take at most {:.4g} us), so a sample must last {:g} times as long: {:.3g} "
+        "ms",
         timer.unit_ns / 1e3, timer.step_ns / 1e3, timer.pair_ns_p95 / 1e3, units_per_sample,
         units_per_sample * timer.unit_ns / ns_per_ms);
   }

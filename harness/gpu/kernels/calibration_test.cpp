@@ -201,9 +201,10 @@ TEST(Calibration, OfMillisecondStepsIsCoarse) {
   EXPECT_EQ(found.step_ns, ms);
   EXPECT_EQ(found.pair_ns_p50, 0);
   EXPECT_EQ(found.unit_ns, ms);
-  EXPECT_EQ(found.note,
-            "it resolves 1000 us (smallest step 1000 us, p95 of an empty pair 0 us), so that a sample of 50 "
-            "units lasts 50 ms");
+  EXPECT_EQ(
+      found.note,
+      "it cannot distinguish times that differ by less than 1000 us (its smallest step is 1000 us, and 95 % "
+      "of empty intervals take at most 0 us), so a sample must last 50 times as long: 50 ms");
 }
 
 TEST(Calibration, AHundredMicrosecondsAreTheLimitOfGood) {

@@ -132,18 +132,6 @@ std::string answer_to(std::string_view request) {
   return answer;
 }
 
-/// Reads until the end of the stream; empty when reading fails.
-std::string read_all(int fd) {
-  std::string all;
-  std::array<char, 1 << 16> chunk{};
-  for (;;) {
-    const ssize_t count = ::read(fd, chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return all;
-    all.append(chunk.data(), static_cast<std::size_t>(count));
-  }
-}
-
 void limit_this_process() {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent the answer is useless
   const rlimit cpu{most_cpu_s, most_cpu_s + 1};
@@ -267,7 +255,7 @@ std::vector<std::uint32_t> compile_in_process(const std::vector<std::string>& co
 
 int serve_compilation() {
   limit_this_process();
-  const std::string request = read_all(STDIN_FILENO);
+  const std::string request = read_to_end(STDIN_FILENO).value_or("");
   const std::string answer = answer_to(request);
   return write_bytes(STDOUT_FILENO, answer) == answer.size() ? 0 : 1;
 }

@@ -1,16 +1,24 @@
 #pragma once
 
-#include "harness/gpu/shaders/embedded.h"
-
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::gpu {
+
+/// A shader source that is part of the binary (cmake/embed_shaders.cmake).
+struct EmbeddedSource {
+  std::string_view name;  ///< path below shaders/: "common/indexing.glslh"
+  std::string_view text;
+};
+
+/// Everything in shaders/, sorted by name.
+std::span<const EmbeddedSource> embedded_shaders();
 
 /// One GLSL file.
 struct ShaderSource {

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <ostream>
 #include <span>
 
@@ -45,23 +44,18 @@ fs::path SpirvCache::file_of(const std::string& key) const {
 }
 
 std::optional<std::vector<std::uint32_t>> SpirvCache::load(const std::string& key) const {
-  std::error_code error;
-  const fs::path file = file_of(key);
-  const std::uintmax_t size = fs::file_size(file, error);
-  if (error || size <= sizeof(Header) || (size - sizeof(Header)) % sizeof(std::uint32_t) != 0) {
+  const std::optional<std::string> bytes = whole_file(file_of(key));
+  if (!bytes || bytes->size() <= sizeof(Header)) {
     return std::nullopt;
   }
-  std::ifstream stream(file, std::ios::binary);
-  Header header;
-  stream.read(reinterpret_cast<char*>(&header), sizeof header);
-  if (!stream || header.words != (size - sizeof(Header)) / sizeof(std::uint32_t)) {
+  const std::string_view content = std::string_view(*bytes).substr(sizeof(Header));
+  if (content.size() % sizeof(std::uint32_t) != 0) {
     return std::nullopt;
   }
-  std::vector<std::uint32_t> words(header.words);
-  stream.read(reinterpret_cast<char*>(words.data()),
-              static_cast<std::streamsize>(words.size() * sizeof(std::uint32_t)));
+  std::vector<std::uint32_t> words(content.size() / sizeof(std::uint32_t));
+  std::memcpy(words.data(), content.data(), content.size());
   const Header expected = header_for(key, words);
-  if (!stream || std::memcmp(&header, &expected, sizeof header) != 0) {
+  if (std::memcmp(bytes->data(), &expected, sizeof expected) != 0) {
     return std::nullopt;
   }
   return words;

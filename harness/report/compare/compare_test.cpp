@@ -1,6 +1,6 @@
 #include "harness/report/compare/compare.h"
 
-#include "harness/report/record/device_key.h"
+#include "harness/report/record/device_name.h"
 #include "tests/support/simulated_series.h"
 
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include "harness/report/compare/ceiling_changes.h"
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/labelled_text.h"
-#include "harness/report/record/device_key.h"
+#include "harness/report/record/device_name.h"
 #include "harness/report/record/row_key.h"
 
 #include <fmt/format.h>

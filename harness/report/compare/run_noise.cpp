@@ -4,7 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/report/compare/row_side.h"
-#include "harness/report/record/device_key.h"
+#include "harness/report/record/device_name.h"
 #include "harness/report/writers/csv.h"
 #include "harness/report/writers/csv_reader.h"
 

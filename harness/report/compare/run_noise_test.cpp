@@ -1,7 +1,7 @@
 #include "harness/report/compare/run_noise.h"
 
 #include "harness/report/compare/compare.h"
-#include "harness/report/record/device_key.h"
+#include "harness/report/record/device_name.h"
 #include "tests/support/error_text.h"
 #include "tests/support/simulated_series.h"
 

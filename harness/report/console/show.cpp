@@ -27,9 +27,9 @@ std::string percent(double part, double whole) {
 }
 
 std::string spent_lines(const TimeSpent& spent) {
-  return ms(spent.judging_ms) + " judging\n" + ms(spent.filling_ms) +
+  return ms(spent.judging_ms) + " checking outputs\n" + ms(spent.filling_ms) +
          " filling and comparing blocks' memory\n" + ms(spent.heating_ms) +
-         " submissions to heat the device\n" + ms(spent.resting_ms) + " resting";
+         " submissions to heat the device\n" + ms(spent.resting_ms) + " letting the device cool down";
 }
 
 void show_case(Page& page, const Record& record) {

@@ -6,7 +6,6 @@
 #include "harness/report/html/row_facts.h"
 #include "harness/report/html/row_history.h"
 #include "harness/report/journal/codec.h"
-#include "harness/report/record/device_key.h"
 #include "harness/report/record/device_name.h"
 
 #include <algorithm>
@@ -254,6 +253,16 @@ void PageData::add(const Track& track, const RunReport& newest, const RunReport*
 
 std::vector<PagePart> PageData::parts() && {
   return impl_->parts();
+}
+
+std::string page_html(std::span<const PagePart> parts) {
+  std::string html(page_head());
+  for (const PagePart& part : parts) {
+    html.append(R"(<script type="application/octet-stream" class="data" id=")").append(part.name);
+    html.append("\">");
+    html.append(part.packed).append("</script>\n");
+  }
+  return html.append(page_tail());
 }
 
 }  // namespace assay

@@ -2,7 +2,6 @@
 
 #include "harness/base/text.h"
 #include "harness/report/html/json_columns.h"
-#include "harness/report/html/page.h"
 #include "tests/support/all_fields.h"
 #include "tests/support/records.h"
 

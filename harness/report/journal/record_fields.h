@@ -67,6 +67,7 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("min_subgroup_size", x.min_subgroup_size);
   visit("max_subgroup_size", x.max_subgroup_size);
   visit("max_workgroup_subgroups", x.max_workgroup_subgroups);
+  visit("shader_cores", x.shader_cores);
   visit("timestamp_period_ns", x.timestamp_period_ns);
   visit("timestamp_valid_bits", x.timestamp_valid_bits);
   visit("device_memory_bytes", x.device_memory_bytes);

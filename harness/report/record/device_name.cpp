@@ -34,4 +34,10 @@ std::string short_device_name(std::string_view name) {
   return text.empty() ? "device" : text;
 }
 
+std::string device_key(const RunInfo& run) {
+  const DeviceInfo& device = run.device;
+  if (device.is_cpu()) return "cpu:" + short_device_name(device.name) + ":" + run.cpu;
+  return device.uuid.empty() ? "name:" + device.name : "uuid:" + device.uuid;
+}
+
 }  // namespace assay

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "harness/report/record/record.h"
+
 #include <string>
 #include <string_view>
 
@@ -8,5 +10,9 @@ namespace assay {
 /// A device's name without vendor, driver and remarks in parentheses: "H100 80GB HBM3" for "NVIDIA H100 80GB
 /// HBM3", "llvmpipe" for "llvmpipe (LLVM 15.0.6, 256 bits)".
 std::string short_device_name(std::string_view name);
+
+/// A key that identifies a device: its UUID, else its name. A software device is identified by its name and
+/// the CPU, as its UUID changes with the driver's version.
+std::string device_key(const RunInfo& run);
 
 }  // namespace assay

@@ -1,13 +1,12 @@
 #include "harness/report/record/diagnoses.h"
 
+#include "harness/base/file.h"
 #include "harness/base/status.h"
 #include "harness/report/record/words.h"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 
 namespace assay {
@@ -25,10 +24,7 @@ TEST(Diagnoses, HaveAWordEach) {
 }
 
 std::string failures_page() {
-  std::ifstream file(ASSAY_SOURCE_DIR "/docs/failures.md");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
+  return whole_file(ASSAY_SOURCE_DIR "/docs/failures.md").value_or("");
 }
 
 /// A heading or a row of a table that begins with the word.

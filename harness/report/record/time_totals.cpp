@@ -34,8 +34,9 @@ std::string time_line(const TimeTotals& totals) {
   };
   return fixed(totals.rows_s, totals.rows_s < 10 ? 1 : 0) +
          " s in timed rows: " + share(totals.submitted_s, "submissions") + " (" +
-         share(totals.heating_s, "to heat the device") + "), " + share(totals.judging_s, "judging") + ", " +
-         share(totals.filling_s, "filling") + ", " + share(totals.resting_s, "resting") + ", " +
+         share(totals.heating_s, "of all to heat the device") + "), " +
+         share(totals.judging_s, "checking outputs") + ", " + share(totals.filling_s, "filling memory") +
+         ", " + share(totals.resting_s, "letting the device cool down") + ", " +
          share(totals.other_s(), "other");
 }
 

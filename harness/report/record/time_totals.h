@@ -22,7 +22,7 @@ struct TimeTotals {
 /// Totals over the timed rows whose records have them; nullopt if there is none.
 std::optional<TimeTotals> time_totals(const RunReport& report);
 
-/// "312 s in timed rows: 85 % submissions (19 % to heat the device), 6 % judging, ..."
+/// "312 s in timed rows: 85 % submissions (19 % of all to heat the device), 6 % checking ..."
 std::string time_line(const TimeTotals& totals);
 
 }  // namespace assay

@@ -30,8 +30,8 @@ TEST(TimeTotals, AddUpTheRowsThatWereTimed) {
   EXPECT_DOUBLE_EQ(totals.resting_s, 0.024);
   EXPECT_NEAR(totals.other_s(), 0.376, 1e-9);
   EXPECT_EQ(time_line(totals),
-            "4.0 s in timed rows: 82 % submissions (10 % to heat the device), 5 % judging, "
-            "3 % filling, 1 % resting, 9 % other");
+            "4.0 s in timed rows: 82 % submissions (10 % of all to heat the device), 5 % checking outputs, "
+            "3 % filling memory, 1 % letting the device cool down, 9 % other");
   const nlohmann::json file = nlohmann::json::parse(run_json(report));
   EXPECT_DOUBLE_EQ(file.at("timed_rows").at("wall_s"), 4);
   EXPECT_DOUBLE_EQ(file.at("timed_rows").at("judging_s"), 0.2);

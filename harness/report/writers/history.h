@@ -19,7 +19,7 @@ struct HistoryRun {
   std::string run_id;
   std::string date;  ///< when the run began, ISO 8601
   std::string device;
-  std::string device_key;  ///< device_key() (device_key.h)
+  std::string device_key;  ///< device_key() (device_name.h)
   std::string driver;
   std::string commit;
 };

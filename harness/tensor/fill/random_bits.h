@@ -2,6 +2,7 @@
 
 #include "harness/tensor/fill/fill_spec.h"
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -42,5 +43,11 @@ inline std::int32_t bell(Bits bits) {
   const std::uint32_t sum = (bits.a >> 16) + (bits.a & 0xffffU) + (bits.b >> 16) + (bits.b & 0xffffU);
   return static_cast<std::int32_t>(sum) - bell_end;
 }
+
+/// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11), a counter-based
+/// generator: element i of a tensor can be computed without the others. It reproduces the known answers of
+/// Random123.
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
+                                        std::array<std::uint32_t, 2> key);
 
 }  // namespace assay
