@@ -119,7 +119,7 @@ TEST_F(ShaderSourcesTest, ALinkToNothingIsAnErrorWhereItIsNamedAsAShader) {
   for (const auto& [name, why] : {std::pair("itself.comp", "Too many levels of symbolic links"),
                                   std::pair("gone.glslh", "No such file or directory")}) {
     fs::create_symlink(std::string(name) == "itself.comp" ? name : "nowhere", directory / name);
-    EXPECT_EQ(error_of([&] { static_cast<void>(sources.names()); }),
+    EXPECT_EQ(test::error_of([&] { static_cast<void>(sources.names()); }),
               "looking for shaders: '" + (directory / name).string() + "' cannot be read: " + why);
     EXPECT_FALSE(sources.find(name));
     fs::remove(directory / name);
