@@ -85,7 +85,7 @@ Heard Bench::run(const std::vector<Case>& cases, const DeviceRunOptions& options
   Ear ear(heard);
   const std::vector<PlannedGroup> groups = plan_rows(pointers, options.mode);
   ear.plan(plan_of(groups, options.names, options.rows.baseline_impl));
-  run_on_device(device_, shaders_, groups, left, expectations, hurried, ear);
+  heard.no_dump_because = run_on_device(device_, shaders_, groups, left, expectations, hurried, ear);
   return heard;
 }
 

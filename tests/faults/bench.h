@@ -18,6 +18,7 @@ struct Heard {
   std::vector<int> batches;         ///< the same
   std::vector<RowEnd> ends;
   std::vector<Record> records;  ///< of each end
+  std::string no_dump_because;  ///< why a dump could not be written; empty: none failed
 };
 
 /// The default device and the shaders of this folder, of tests/example and of the tree.

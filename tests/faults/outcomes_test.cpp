@@ -425,8 +425,14 @@ TEST(DumpOption, WritesTheTensorsOfAFailure) {
 TEST(DumpOption, AFolderThatCannotBeWrittenEndsTheRun) {
   const test::TemporaryFolder folder;
   const std::filesystem::path file = folder.write("file", "no folder");
-  EXPECT_THROW(Bench::shared().run({quantize_case("correct")}, {.rows = {.dump = file}, .mode = Mode::Accu}),
-               Error);
+  const Heard heard = Bench::shared().run({quantize_case("correct"), matmul_case("correct")},
+                                          {.rows = {.dump = file}, .mode = Mode::Accu});
+  EXPECT_THAT(heard.no_dump_because, HasSubstr(file.string()));
+  ASSERT_EQ(heard.records.size(), 2U);
+  for (const Record& record : heard.records) {
+    EXPECT_EQ(record.status, Status::Missing) << "no row is to blame";
+    EXPECT_THAT(record.reason, HasSubstr(file.string()));
+  }
 }
 
 }  // namespace

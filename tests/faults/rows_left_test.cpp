@@ -165,8 +165,9 @@ TEST(ResumedRun, EndsAsOneThatWasNeverStopped) {
   const auto run = [&](int blocks) {  // until so many were taken
     const auto told = [&] { return builder.events(0).blocks.size() + builder.events(1).blocks.size(); };
     options.stop_requested = [&, most = told() + blocks] { return told() >= most; };
-    run_on_device(Bench::shared().device(), Bench::shared().shaders(), groups, rows_left(builder), {},
-                  options, builder);
+    EXPECT_EQ(run_on_device(Bench::shared().device(), Bench::shared().shaders(), groups, rows_left(builder),
+                            {}, options, builder),
+              "");
   };
   run(3);
   const auto statuses = [&] { return std::set{builder.record(0).status, builder.record(1).status}; };

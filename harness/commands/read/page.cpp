@@ -117,7 +117,8 @@ struct KnownRuns {
 KnownRuns read_runs(const PagePaths& paths, LeftOut& left_out) {
   KnownRuns runs;
   for (const fs::path& journal : different_journals(paths, left_out)) {
-    auto night = left_out.or_left_out(journal, [&] { return night_of(journal, runs.nights.numbers, left_out); });
+    auto night =
+        left_out.or_left_out(journal, [&] { return night_of(journal, runs.nights.numbers, left_out); });
     if (!night) continue;
     runs.nights.all.push_back(std::move(*night));
     runs.journals.push_back(journal);
@@ -177,7 +178,8 @@ std::optional<RunReport> report_before(const KnownRuns& runs, const Track& track
     try {
       return read_journal(journal);
     } catch (const Error& error) {
-      left_out.warn(fmt::format("the newest run is not compared with {}: {}", journal.string(), error.what()));
+      left_out.warn(
+          fmt::format("the newest run is not compared with {}: {}", journal.string(), error.what()));
     }
   }
   return std::nullopt;

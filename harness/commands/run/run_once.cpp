@@ -198,7 +198,8 @@ class Run {
     RowsLeft left;
     if (output.has_run()) left = resumed_rows(output.recorder().so_far(), session);
     session.tell(output.listener());
-    session.run(left);
+    if (const std::string no_dump_because = session.run(left); !no_dump_because.empty())
+      terminal_.errors << printable_line("error: " + no_dump_because) << '\n';
     return conclude(output);
   }
 

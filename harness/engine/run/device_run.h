@@ -18,9 +18,9 @@ namespace assay {
 /// thrown. After the device is lost, a dump cannot be written or a stop is requested, the remaining rows end
 /// as MISSING; a row that a stop interrupts is INTERRUPTED. Returns why a dump could not be written, for
 /// which no row is to blame; empty if none failed.
-std::string run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders,
-                          std::span<const PlannedGroup> groups, const RowsLeft& left,
-                          const Expectations& expectations, const DeviceRunOptions& options,
-                          RunListener& listener);
+[[nodiscard]] std::string run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders,
+                                        std::span<const PlannedGroup> groups, const RowsLeft& left,
+                                        const Expectations& expectations, const DeviceRunOptions& options,
+                                        RunListener& listener);
 
 }  // namespace assay

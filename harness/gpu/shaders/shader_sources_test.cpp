@@ -1,5 +1,6 @@
 #include "harness/gpu/shaders/shader_sources.h"
 
+#include "tests/support/error_text.h"
 #include "tests/support/gpu.h"
 
 namespace assay::gpu {

@@ -53,7 +53,7 @@ class DeviceSession {
   /// they include the device's timer and ceilings; those that are `known` are not measured again.
   void tell(RunListener& listener, const KnownTiming& known = {});
   /// Runs the rows that are left. Returns what run_on_device() does.
-  std::string run(const RowsLeft& left);
+  [[nodiscard]] std::string run(const RowsLeft& left);
 
   /// The run info that tell() sends, without the parts that it measures.
   const RunInfo& info() const { return info_; }
