@@ -111,15 +111,16 @@ bool is_open(const SeededFault& fault, const std::vector<Record>& rows) {
 void expect_rows_see(const SeededFault& fault) {
   const TemporaryFolder folder;
   const std::string out = folder / "out";
+  const std::string shaders = seeded_shaders(folder, fault);
   std::vector<std::string> words = selection(fault);
   // A worker process would load cases and a driver a second time, and a fault that crashes it is no failed
   // row. Rows prepared ahead would mostly be rows that never run: one or two failures end the run.
-  words.insert(words.begin(),
-               {"run", "--no-isolation", "--prepare", "0", "--shaders", seeded_shaders(folder, fault),
-                "--out", out, "--max-failures", std::to_string(enough_failures(fault))});
+  words.insert(words.begin(), {"run", "--no-isolation", "--prepare", "0", "--shaders", shaders, "--out", out,
+                               "--max-failures", std::to_string(enough_failures(fault))});
   ProcessResult result = assay(words);
   ASSERT_EQ(result.exit_code, 1) << result.out << result.err;
-  if (is_open(fault, rows_of(out))) result = assay({"run", "--no-isolation", "--resume", out});
+  if (is_open(fault, rows_of(out)))
+    result = assay({"run", "--no-isolation", "--resume", out, "--shaders", shaders});
   ASSERT_EQ(result.exit_code, 1) << result.out << result.err;
   const std::vector<Record> failed = failed_among(rows_of(out));
   EXPECT_GE(failed.size(), fault.at_least) << result.out;
