@@ -44,9 +44,9 @@ export function findRow(rows, name) {
   return rows.find((row) => rowName(row) === name);
 }
 
-// Whether a glob matches a whole text, as glob_matches() of --filter does. A regular expression with many stars can take
-// years, and a link can bring one. On a mismatch the last star takes one more character; earlier stars never need another
-// try.
+// Whether a glob matches a whole text, as glob_matches() of --filter does. A regular expression with many
+// stars can take years, and a link can bring one. On a mismatch the last star takes one more character;
+// earlier stars never need another try.
 function globMatches(pattern, text) {
   let p = 0, t = 0, afterStar = -1, starText = 0;
   while (t < text.length) {
