@@ -3,6 +3,7 @@
 #include "harness/base/file.h"
 #include "harness/cases/describe/op_files.h"
 #include "harness/cases/expansion/load.h"
+#include "harness/gpu/shaders/shader_sources.h"
 #include "ops/registry.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +33,8 @@ TEST(OpsPage, IsWhatTheOpsDeclare) {
   const LoadResult loaded = listed_cases(ops);
   ASSERT_TRUE(loaded.errors.empty()) << to_string(loaded.errors.front());
   // Compared as a whole, without gtest's difference of long texts: the message names the command to run.
-  EXPECT_TRUE(read(fs::path(ASSAY_SOURCE_DIR) / "docs/ops.md") == ops_page(ops, loaded.cases))
+  EXPECT_TRUE(read(fs::path(ASSAY_SOURCE_DIR) / "docs/ops.md") ==
+              ops_page(ops, loaded.cases, gpu::path_in_tree))
       << "docs/ops.md is out of date. Build the target assay, then run at the tree's root:\n  "
       << ops_page_command;
 }
@@ -41,7 +43,7 @@ TEST(OpsPage, NamesFilesThatExist) {
   const Registry ops = registry();
   const LoadResult loaded = listed_cases(ops);
   for (const Op& op : ops.ops()) {
-    const OpFiles files = files_of(op, loaded.cases);
+    const OpFiles files = files_of(op, loaded.cases, gpu::path_in_tree);
     for (const auto& some : {files.cases, files.sources, files.references, files.shaders}) {
       EXPECT_FALSE(some.empty()) << op.name << " has no cases, sources, references or shaders";
       for (const std::string& file : some) {

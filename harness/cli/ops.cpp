@@ -55,7 +55,7 @@ ExitCode print_op(const std::string& name, const Registry& registry) {
   if (op == nullptr) throw Error(fmt::format("there is no op '{}'; `assay ops` lists them", name));
   const std::vector<Case> cases = cases_if_any(registry);
   const auto example = std::ranges::find(cases, op, &Case::op);
-  const OpFiles files = files_of(*op, cases);
+  const OpFiles files = files_of(*op, cases, gpu::path_in_tree);
   std::cout << describe_op(*op, example == cases.end() ? nullptr : &*example) << '\n'
             << describe_files(files, includes_of(files.shaders));
   return ExitCode::Fine;
@@ -67,7 +67,7 @@ ExitCode print_page(const Registry& registry) {
   }
   const LoadResult loaded = app::load_and_complain({.files = {"cases"}}, registry, std::cerr);
   if (!loaded.errors.empty()) return ExitCode::Usage;
-  std::cout << ops_page(registry, loaded.cases);
+  std::cout << ops_page(registry, loaded.cases, gpu::path_in_tree);
   return ExitCode::Fine;
 }
 

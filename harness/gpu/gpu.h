@@ -200,7 +200,8 @@ class ShaderLibrary {
   /// ask for the same shader, one compiles it and the others wait.
   const Spirv& compile(const std::string& shader, const std::vector<Define>& defines);
 
-  /// Names of all sources, such as "quantize_affine.comp" and "common/indexing.glslh".
+  /// Paths of all sources below their folders, such as "affine/quantize_affine.comp" and
+  /// "common/indexing.glslh".
   std::vector<std::string> names() const;
 
   /// Which files of the directories these shaders use: the shaders themselves and everything they include,

@@ -16,10 +16,11 @@ struct AffineOp {
   std::optional<references::Granularity> granularity{};
 };
 
-/// An op that computes q (integers) from x (real), scale and zero_point: shaders/quantize_affine.comp.
+/// An op that computes q (integers) from x (real), scale and zero_point: shaders/affine/quantize_affine.comp.
 Op quantizing_op(AffineOp op);
 
-/// An op that computes y (real) from q (integers), scale and zero_point: shaders/dequantize_affine.comp.
+/// An op that computes y (real) from q (integers), scale and zero_point:
+/// shaders/affine/dequantize_affine.comp.
 Op dequantizing_op(AffineOp op);
 
 }  // namespace assay::ops

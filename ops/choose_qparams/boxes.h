@@ -18,8 +18,8 @@ struct BoxAxis {
   std::int64_t vectors = 1;  ///< vectors of a box: quads or texels along the packed axis, else elements
 };
 
-/// How shaders/choose_qparams.comp reads the blocks of a tensor. A box is one block; where blocks are one or
-/// two elements long along the packed axis, it is four neighbouring blocks.
+/// How shaders/choose_qparams/choose_qparams.comp reads the blocks of a tensor. A box is one block; where
+/// blocks are one or two elements long along the packed axis, it is four neighbouring blocks.
 struct Boxes {
   std::array<BoxAxis, 4> axes;  ///< in memory order, fastest first
   std::size_t packed = 0;       ///< the axis along which four elements form a quad or texel

@@ -20,7 +20,7 @@ using references::ChooseQParams;
 using references::QParamsRule;
 
 constexpr std::int64_t usual_workgroup = 128;
-constexpr std::int64_t most_each = 8;           // MOST_EACH of shaders/choose_qparams.comp
+constexpr std::int64_t most_each = 8;           // MOST_EACH of shaders/choose_qparams/choose_qparams.comp
 constexpr std::int64_t workgroup_of_few = 256;  // invocations, where boxes are split
 constexpr std::int64_t workgroup_of_alone =
     512;                                 // invocations, where one workgroup reads each of a few boxes

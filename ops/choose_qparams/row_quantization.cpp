@@ -15,7 +15,7 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t quad = 4;
-constexpr std::int64_t most_kept = 16;  // MOST_KEPT of shaders/quantize_dynamic.comp
+constexpr std::int64_t most_kept = 16;  // MOST_KEPT of shaders/choose_qparams/quantize_dynamic.comp
 
 constexpr std::int64_t least_columns = 8;  // neighbouring invocations of a row write 32 bytes together
 constexpr std::int64_t kept_of_few = 4;

@@ -7,8 +7,8 @@
 
 namespace assay::ops {
 
-/// One dispatch of shaders/quantize_dynamic.comp. It quantizes each row of x (along its last dim) with one
-/// scale (f32) and one zero point (i32) per row.
+/// One dispatch of shaders/choose_qparams/quantize_dynamic.comp. It quantizes each row of x (along its last
+/// dim) with one scale (f32) and one zero point (i32) per row.
 struct RowQuantization {
   TensorAt x;  ///< f32 or f16, WP
   TensorAt q;  ///< in x's shape and form, or in buffer/4W where x is a texture or its width a multiple of 4

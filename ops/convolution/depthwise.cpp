@@ -40,7 +40,7 @@ constexpr std::int64_t many_invocations = 1 << 17;
 constexpr std::uint32_t setup_local_size = 64;
 
 /// An invocation's part along one axis: its outputs, the taps that it takes at once, and the window of x that
-/// they meet (shaders/conv_depthwise.comp).
+/// they meet (shaders/convolution/conv_depthwise.comp).
 struct Along {
   std::int64_t outputs = 1;
   std::int64_t taps = 1;
@@ -71,7 +71,7 @@ struct Part {
   }
 };
 
-/// How products are summed: PRODUCTS of shaders/conv_depthwise.comp.
+/// How products are summed: PRODUCTS of shaders/convolution/conv_depthwise.comp.
 enum class Products : std::uint8_t { Integer, Float, Dot };
 
 /// Takes as many taps at once as their words of x fit in registers: all, one row of the kernel, or one.

@@ -16,7 +16,7 @@ namespace {
 constexpr LinearKind of_int8{XKind::Int8, WeightKind::Int8};
 constexpr std::int64_t values_of_unit = 16;
 
-/// The kernels of shaders/linear_tiled.comp and linear_coopmat.comp that multiply the rows.
+/// The kernels of shaders/linear/linear_tiled.comp and linear_coopmat.comp that multiply the rows.
 enum class Product : std::uint8_t { Tiled, Dot, Matrices };
 
 Product product_of(const BuildContext& context) {

@@ -9,7 +9,8 @@
 
 namespace assay::ops {
 
-/// An impl whose invocations each compute their own pixels and output channels (shaders/conv_direct.comp).
+/// An impl whose invocations each compute their own pixels and output channels
+/// (shaders/convolution/conv_direct.comp).
 Impl direct_convolution(std::string name);
 /// An impl like direct_convolution() whose invocations compute four pixels side by side by `columns` output
 /// channels, 4 or 8.

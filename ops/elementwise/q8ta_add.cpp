@@ -16,8 +16,8 @@ namespace assay::ops {
 namespace {
 
 constexpr std::int64_t operations = 8;  // -, *, -, *, *, +, *, +
-// MOST_AXES of shaders/q8ta_add.comp: the four dims. Where a layout's lanes of words would be a fifth axis, a
-// vector consists of these lanes.
+// MOST_AXES of shaders/elementwise/q8ta_add.comp: the four dims. Where a layout's lanes of words would be a
+// fifth axis, a vector consists of these lanes.
 constexpr std::size_t most_axes = 4;
 constexpr double largest_alpha = 0x1p100;
 constexpr double smallest_alpha = 0x1p-126;

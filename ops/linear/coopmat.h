@@ -5,10 +5,10 @@
 
 namespace assay::ops {
 
-/// The impl whose subgroups multiply cooperative matrices (shaders/linear_coopmat.comp): int8 with int32
-/// sums, or half floats with float sums where x is real; x must be f16 then. On a device without cooperative
-/// matrices, and where the tunable `plain` is 1, the same kernel multiplies in plain code, to test that it is
-/// right, never for speed.
+/// The impl whose subgroups multiply cooperative matrices (shaders/linear/linear_coopmat.comp): int8 with
+/// int32 sums, or half floats with float sums where x is real; x must be f16 then. On a device without
+/// cooperative matrices, and where the tunable `plain` is 1, the same kernel multiplies in plain code, to
+/// test that it is right, never for speed.
 Impl coopmat_linear(const LinearKind& kind);
 
 /// The program of this impl for a convolution in the context of its linear op (ops/convolution/product.h): of

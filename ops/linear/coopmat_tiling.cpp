@@ -168,8 +168,8 @@ std::int64_t CoopmatTiling::shared_bytes() const {
   return std::max(slabs, sums) * bytes_of_unit;
 }
 
-// Counted loop by loop as in shaders/linear_coopmat.comp and common/matrices.glslh. Loops of four iterations
-// that drivers unroll are not counted, except those that store y.
+// Counted loop by loop as in shaders/linear/linear_coopmat.comp and common/matrices.glslh. Loops of four
+// iterations that drivers unroll are not counted, except those that store y.
 std::int64_t CoopmatTiling::plain_turns() const {
   const std::int64_t fragments = fragments_m() * fragments_n();
   const std::int64_t by_elements = turns(fragment.m * fragment.n);

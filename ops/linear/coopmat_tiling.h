@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <optional>
 
-// How the products of shaders/linear_coopmat.comp are cut into tiles, slabs and fragments.
+// How the products of shaders/linear/linear_coopmat.comp are cut into tiles, slabs and fragments.
 
 namespace assay::ops {
 

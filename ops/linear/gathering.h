@@ -25,8 +25,8 @@ struct Gathering {
   std::int64_t tap_words = 0;  ///< words per tap, enough for the channels of any group
 
   explicit Gathering(const references::Convolution& convolution);
-  /// The gathering that reads what shaders/conv_im2col.comp made for `gathering`: images of the size of y,
-  /// whose channels are, group by group, `depth` values along K.
+  /// The gathering that reads what shaders/convolution/conv_im2col.comp made for `gathering`: images of the
+  /// size of y, whose channels are, group by group, `depth` values along K.
   static Gathering of_columns(const Gathering& gathering, std::int64_t depth);
 
   std::int64_t words() const { return conv.taps() * tap_words; }  ///< along K

@@ -8,7 +8,7 @@
 
 namespace assay::ops {
 
-/// The impl for few rows (shaders/linear_gemv.comp): `workers` invocations share the K of a few output
+/// The impl for few rows (shaders/linear/linear_gemv.comp): `workers` invocations share the K of a few output
 /// channels. It uses the integer dot product where the device has a fast one.
 Impl gemv_linear(const LinearKind& kind);
 

@@ -16,7 +16,7 @@ std::optional<std::string> tiled_convolution_unsupported_reason(const BuildConte
                                                                 const LinearKind& kind);
 
 /// The impl whose workgroups compute tiles of y from slabs of x and w in shared memory
-/// (shaders/linear_tiled.comp). `dot`: it uses the integer dot product.
+/// (shaders/linear/linear_tiled.comp). `dot`: it uses the integer dot product.
 Impl tiled_linear(std::string name, const LinearKind& kind, bool dot);
 
 }  // namespace assay::ops

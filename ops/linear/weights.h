@@ -57,7 +57,7 @@ std::optional<std::string> weight_texture_unsupported_reason(const BuildContext&
 Resource weight_sums(Program& program, const BuildContext& context, WeightKind kind,
                      const PackedWeights& weights, std::optional<Resource> zero_points);
 
-/// The op's tensor w_scale as half floats (shaders/linear_half_scales.comp), for kernels that multiply
+/// The op's tensor w_scale as half floats (shaders/linear/linear_half_scales.comp), for kernels that multiply
 /// weights by scales.
 struct HalfScales {
   Resource halves;   ///< i32 [groups, 4 * quads]: scale / factor of its channel, twice in each word

@@ -94,7 +94,8 @@ Tiles tiles_of(const Dims& in, const Dims& out, std::int64_t factor, std::int64_
   return {rows.n * rows.h, div_up(columns.w, 4), div_up(out.c, 4)};
 }
 
-// The words of push_constants() as shaders/q8ta_pixel_shuffle.comp bakes them: all except its two dividers.
+// The words of push_constants() as shaders/pixel_shuffle/q8ta_pixel_shuffle.comp bakes them: all except its
+// two dividers.
 constexpr std::array<std::string_view, 17> baked_words{"tiles",
                                                        "tile_columns",
                                                        "",

@@ -10,7 +10,7 @@
 
 namespace assay::ops {
 
-/// The impl of ops that move values between int8x4 layouts and others (shaders/relayout.comp).
+/// The impl of ops that move values between int8x4 layouts and others (shaders/relayout/relayout.comp).
 Impl tiled_impl(std::function<Program(const BuildContext&)> build,
                 std::function<std::optional<std::string>(const ImplPoint&)> invalid_reason);
 

@@ -16,7 +16,7 @@ constexpr std::int64_t tile = 4;  // values along each side of a tile
 constexpr std::int64_t many_tiles = 1 << 19;
 // From this many values on, square boxes pay.
 constexpr std::int64_t many_values = many_tiles * tile * tile;
-constexpr std::int64_t halves_side = 8;  // SIDE of shaders/relayout_halves.comp
+constexpr std::int64_t halves_side = 8;  // SIDE of shaders/relayout/relayout_halves.comp
 
 using Sizes = Tiles;  // values along W, H, C
 

@@ -11,8 +11,8 @@
 namespace assay::ops {
 
 /// Moves x to y of equal shape: int8x4, f32 and f16 in any form that can hold them. It works by tiles of 4 x
-/// 4 values, one quad or one texel (shaders/relayout.comp), or for halves between buffers by 8 x 8 values
-/// where their sizes allow it (shaders/relayout_halves.comp). Throws std::logic_error where
+/// 4 values, one quad or one texel (shaders/relayout/relayout.comp), or for halves between buffers by 8 x 8
+/// values where their sizes allow it (shaders/relayout/relayout_halves.comp). Throws std::logic_error where
 /// relayout_invalid_reason() gives a reason.
 Dispatch relayout_dispatch(const BuildContext& context, std::string label, const TensorAt& x,
                            const TensorAt& y, const Conversion& conversion = {});

@@ -13,7 +13,7 @@
 namespace assay::ops {
 namespace {
 
-// MOST_DIMS of shaders/permute.comp, the dims of a permutation in the unfused pixel shuffle.
+// MOST_DIMS of shaders/relayout/permute.comp, the dims of a permutation in the unfused pixel shuffle.
 constexpr std::size_t most_dims = 5;
 
 bool is_row_major_buffer(const Physical& physical) {

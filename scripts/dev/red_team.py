@@ -90,13 +90,18 @@ def shaders_of(op):
             listed = label.group(1) == "shaders"
         found = re.search(r"shaders/(\S+\.comp)$", line)
         if listed and found:
-            shaders.append(found.group(1))
+            shaders.append(pathlib.PurePosixPath(found.group(1)).name)
     return shaders
+
+
+def path_of(name):
+    """The file of a shader: an include is named by its path below shaders/, a kernel by its file name."""
+    return next(SHADERS.rglob(name), SHADERS / name)
 
 
 def closure(name, seen):
     """The text of a shader and of everything that it may include."""
-    path = SHADERS / name
+    path = path_of(name)
     if name in seen or not path.exists():
         return ""
     seen.add(name)
@@ -111,7 +116,7 @@ def binding(text, access):
 
 def source_of(submission):
     """The kernel with the trick; None if the trick is not for it."""
-    own = (SHADERS / submission.shader).read_text()
+    own = path_of(submission.shader).read_text()
     everything = closure(submission.shader, set())
     main = TRICKS[submission.trick]
     for mark, access in (("%OUT%", "writeonly"), ("%IN%", "readonly")):

@@ -4,6 +4,7 @@
 #include "tests/cheats/gallery.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tree_shader.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -67,7 +68,7 @@ Judged judge(const GalleryEntry& entry) {
   const TemporaryFolder folder;
   const std::string cases = folder.write("c.yaml", entry.kernel.cases);
   if (!entry.edits.empty() || !entry.main.empty()) {
-    const std::string honest = read_file(fs::path(ASSAY_SOURCE_DIR "/shaders") / entry.kernel.shader);
+    const std::string honest = tree_shader(entry.kernel.shader);
     folder.write("mine/" + entry.kernel.shader, with_known_answers(changed_source(entry, honest), cases));
   }
   for (const auto& [name, text] : entry.files) folder.write("mine/" + name, text);

@@ -117,7 +117,8 @@ class GalleryReader {
 
 void replace_once(const GalleryEntry& entry, std::string& source, const SourceEdit& edit) {
   const std::size_t at = source.find(edit.was);
-  const std::string story = entry.name + " replaces \"" + edit.was + "\" in shaders/" + entry.kernel.shader;
+  const std::string story =
+      entry.name + " replaces \"" + edit.was + "\" in the shader " + entry.kernel.shader;
   if (at == std::string::npos)
     throw std::runtime_error(story + ", where it is not: give the text that is there");
   if (source.find(edit.was, at + 1) != std::string::npos)

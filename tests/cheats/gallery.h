@@ -10,7 +10,7 @@ namespace assay::test {
 
 /// A kernel of shaders/ that entries of the gallery start from.
 struct GalleryKernel {
-  std::string shader;         ///< file below shaders/
+  std::string shader;         ///< as programs name it: "copy.comp"
   std::string cases;          ///< a case file; a case named `shown` is one of its accuracy rows
   std::string input, output;  ///< GLSL: bindings of an input and of an output
 };

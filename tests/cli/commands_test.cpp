@@ -66,8 +66,8 @@ TEST(Commands, OpsDescribesAnOp) {
 TEST(Commands, OpsNamesTheFilesOfAnOp) {
   const std::string text = assay({"ops", "q8ta_pixel_shuffle"}).out;
   for (const char* file : {"cases/q8ta_pixel_shuffle.yaml", "ops/pixel_shuffle/q8ta_pixel_shuffle.cpp",
-                           "references/pixel_shuffle/q8ta_pixel_shuffle.h", "shaders/q8ta_pixel_shuffle.comp",
-                           "shaders/common/guards.glslh"}) {
+                           "references/pixel_shuffle/q8ta_pixel_shuffle.h",
+                           "shaders/pixel_shuffle/q8ta_pixel_shuffle.comp", "shaders/common/guards.glslh"}) {
     EXPECT_THAT(text, HasSubstr(std::string(file) + "\n"));
   }
 }

@@ -2,6 +2,7 @@
 #include "harness/report/writers/writers.h"
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
+#include "tests/support/tree_shader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ using ::testing::Not;
 /// A folder with the shuffle's kernel, changed by `edit`.
 std::string version(const TemporaryFolder& folder, const std::string& name, const std::string& before,
                     const std::string& after) {
-  std::string text = read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp");
+  std::string text = tree_shader("q8ta_pixel_shuffle.comp");
   if (!before.empty()) text.replace(text.rfind(before), before.size(), after);
   folder.write(name + "/q8ta_pixel_shuffle.comp", text);
   return folder / name;

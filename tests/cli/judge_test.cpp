@@ -1,5 +1,6 @@
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
+#include "tests/support/tree_shader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,7 +55,7 @@ cases:
 )";
 
 std::string relu() {
-  return read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_relu.comp");
+  return tree_shader("q8ta_relu.comp");
 }
 
 std::string with(std::string text, const std::string& before, const std::string& after) {
@@ -159,7 +160,7 @@ TEST_F(JudgeTest, TheRatioIsOfPointsThatNoCaseHas) {
 
 TEST_F(JudgeTest, OpsWhoseSpirvIsTheSameAreNotJudged) {
   folder.write("mine/q8ta_relu.comp", honest());
-  folder.write("mine/q8ta_add.comp", "// mine\n" + read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"));
+  folder.write("mine/q8ta_add.comp", "// mine\n" + tree_shader("q8ta_add.comp"));
   const std::string more = folder.write("more.yaml", add_cases);
   const json made = judged({"--cases", more}, relu_cases, 0);
   EXPECT_EQ(made.at("selection").at("ops"), json::array({"q8ta_relu"}));
@@ -170,9 +171,8 @@ TEST_F(JudgeTest, OpsWhoseSpirvIsTheSameAreNotJudged) {
 TEST_F(JudgeTest, EachOpWhoseSpirvChangedIsRun) {
   rows = "1";
   folder.write("mine/q8ta_relu.comp", honest());
-  folder.write("mine/q8ta_add.comp",
-               with(read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
-                    "sums_of(a_words[k], b_words[k]) ^ 1u"));
+  folder.write("mine/q8ta_add.comp", with(tree_shader("q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
+                                          "sums_of(a_words[k], b_words[k]) ^ 1u"));
   const json made = judged({"--cases", folder.write("more.yaml", add_cases)});
   EXPECT_EQ(made.at("verdict"), "wrong");
   std::set<std::string> checked;
@@ -184,9 +184,8 @@ TEST_F(JudgeTest, EachOpWhoseSpirvChangedIsRun) {
 
 TEST_F(JudgeTest, AnOpWithoutATimedRowIsNamedAndIncomplete) {
   folder.write("mine/q8ta_relu.comp", honest());
-  folder.write("mine/q8ta_add.comp",
-               with(read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
-                    "sums_of(a_words[k], b_words[k]) | 0u"));
+  folder.write("mine/q8ta_add.comp", with(tree_shader("q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
+                                          "sums_of(a_words[k], b_words[k]) | 0u"));
   const std::string untimed = with(add_cases, ", mode: both", "");
   const json made = judged({"--cases", folder.write("more.yaml", untimed)});
   EXPECT_EQ(made.at("verdict"), "incomplete");
@@ -387,8 +386,7 @@ TEST_F(JudgeTest, TheBaselineMayBeAFolder) {
 }
 
 TEST_F(JudgeTest, TheBaselineMayBeAnImpl) {
-  folder.write("mine/q8ta_pixel_shuffle.comp",
-               slow(read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp")));
+  folder.write("mine/q8ta_pixel_shuffle.comp", slow(tree_shader("q8ta_pixel_shuffle.comp")));
   const json made = judged({"--baseline-impl", "unfused"}, shuffle_pair_cases, 0);
   EXPECT_EQ(made.at("baseline").at("impl"), "unfused");
   for (const json& row : made.at("rows")) {

@@ -3,6 +3,7 @@
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/report_text.h"
+#include "tests/support/tree_shader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -216,6 +217,24 @@ TEST(Run, AFolderOfShadersThatNobodyUsesIsAUsageError) {
                                       "--versus-shaders", folder / "mine", "--out", folder / "out"});
   EXPECT_EQ(versus.exit_code, 2);
   EXPECT_THAT(versus.err, HasSubstr("taking shaders from --versus-shaders"));
+}
+
+TEST(Run, AKernelIsTakenFromAnyFolderOfAFolderOfShaders) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  folder.write("mine/my/q8ta_pixel_shuffle.comp", tree_shader("q8ta_pixel_shuffle.comp"));
+  const std::vector<std::string> words{"run",        cases,  "--shaders", folder / "mine",
+                                       "--ceilings", "none", "--out",     folder / "out"};
+  const ProcessResult nested = assay(words);
+  EXPECT_EQ(nested.exit_code, 0) << nested.err;
+  EXPECT_THAT(nested.err, HasSubstr("/mine': my/q8ta_pixel_shuffle.comp\n"));
+  folder.write("mine/q8ta_pixel_shuffle.comp", tree_shader("q8ta_pixel_shuffle.comp"));
+  const ProcessResult twice = assay(words);
+  EXPECT_EQ(twice.exit_code, 2);
+  EXPECT_THAT(twice.err,
+              HasSubstr("looking for the kernel 'q8ta_pixel_shuffle.comp': '" +
+                        (folder / "mine/my/q8ta_pixel_shuffle.comp").string() + "' and '" +
+                        (folder / "mine/q8ta_pixel_shuffle.comp").string() + "' have the same file name"));
 }
 
 TEST(Run, WhatIsTakenFromAFolderOfShadersIsListed) {

@@ -2,6 +2,7 @@
 
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
+#include "tests/support/tree_shader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ class Watching {
   Watching(const Watching&) = delete;
   Watching& operator=(const Watching&) = delete;
 
-  static std::string shader() { return read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_pixel_shuffle.comp"); }
+  static std::string shader() { return tree_shader("q8ta_pixel_shuffle.comp"); }
   static std::string shader_with(const std::string& statement) {
     std::string text = shader();
     const std::string head = "void main() {";

@@ -132,6 +132,16 @@ TEST(NewOp, LeavesAnExistingFileAloneAndWritesNothing) {
   EXPECT_EQ(read_file(tree_with_one / "shaders/mine.comp"), "precious");
 }
 
+TEST(NewOp, WritesNoSecondKernelOfAFileName) {
+  const Tree tree_with_kernel;
+  tree_with_kernel.write("shaders/family/mine.comp", "precious");
+  const ProcessResult result = tree_with_kernel.new_op("mine");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("'" + (tree_with_kernel / "shaders/family/mine.comp").string() +
+                                    "' already exists and is not changed"));
+  EXPECT_EQ(tree_with_kernel.files(), 1U);
+}
+
 TEST(NewOp, WritesNothingWhereThePageOfOpsCannotTakeIt) {
   const Tree tree_with_page;
   tree_with_page.write("docs/ops.md", "# Another page\n");

@@ -22,18 +22,20 @@ Paths case_files_of(const Op& op, std::span<const Case> cases) {
   return paths;
 }
 
-Paths shaders_of(const Op& op, std::span<const Case> cases) {
-  Paths paths;
+Paths shaders_of(const Op& op, std::span<const Case> cases, const ShaderPath& shader_path) {
+  Paths names, paths;
   each_reachable_program(op, cases, contrasting_devices(), [&](const Program& program, const BuildContext&) {
-    for (const Dispatch& dispatch : program.dispatches) paths.insert("shaders/" + dispatch.shader);
+    for (const Dispatch& dispatch : program.dispatches) names.insert(dispatch.shader);
   });
+  for (const std::string& name : names) paths.insert(shader_path(name));
   return paths;
 }
 
 }  // namespace
 
-OpFiles files_of(const Op& op, std::span<const Case> cases) {
-  OpFiles files{.cases = sorted(case_files_of(op, cases)), .shaders = sorted(shaders_of(op, cases))};
+OpFiles files_of(const Op& op, std::span<const Case> cases, const ShaderPath& shader_path) {
+  OpFiles files{.cases = sorted(case_files_of(op, cases)),
+                .shaders = sorted(shaders_of(op, cases, shader_path))};
   const auto is_own = [&](const std::string& path) { return path == "cases/" + op.name + ".yaml"; };
   std::stable_partition(files.cases.begin(), files.cases.end(), is_own);
   for (const std::string& path : op.files) {

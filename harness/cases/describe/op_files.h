@@ -2,6 +2,7 @@
 
 #include "harness/cases/case.h"
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,12 +15,16 @@ struct OpFiles {
   std::vector<std::string> sources;  ///< the declaration, then what it shares with its family, sorted
   std::vector<std::string>
       references;  ///< sorted: "references/relayout/clone.cpp", "references/relayout/clone.h"
-  std::vector<std::string> shaders;  ///< sorted: "shaders/relayout.comp"; without included files
+  std::vector<std::string> shaders;  ///< sorted: "shaders/relayout/copy.comp"; without included files
 };
+
+/// Returns the path of a kernel from the root of the source tree: of "copy.comp",
+/// "shaders/relayout/copy.comp".
+using ShaderPath = std::function<std::string(const std::string& name)>;
 
 /// Returns an op's files. Sources and references come from the registry (Op::files). Case files and shaders
 /// come from `cases` and from the programs that their points lead to
 /// (harness/cases/describe/reachable_programs.h), so there are none without cases.
-OpFiles files_of(const Op& op, std::span<const Case> cases);
+OpFiles files_of(const Op& op, std::span<const Case> cases, const ShaderPath& shader_path);
 
 }  // namespace assay

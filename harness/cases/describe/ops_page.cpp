@@ -1,7 +1,6 @@
 #include "harness/cases/describe/ops_page.h"
 
 #include "harness/base/error.h"
-#include "harness/cases/describe/op_files.h"
 #include "harness/cases/param_text.h"
 
 #include <fmt/format.h>
@@ -87,9 +86,9 @@ std::string files_table(const Op& op, const OpFiles& files) {
          files_row("reference", own_references(op, files.references)) + files_row("shaders", files.shaders);
 }
 
-std::string section_of(const Op& op, std::span<const Case> cases) {
+std::string section_of(const Op& op, std::span<const Case> cases, const ShaderPath& shader_path) {
   return fmt::format("\n{}{}\n\n{}\n\n{}\n{}\n{}", section_prefix, op.name, op.summary, params_of(op),
-                     impls_of(op), files_table(op, files_of(op, cases)));
+                     impls_of(op), files_table(op, files_of(op, cases, shader_path)));
 }
 
 std::vector<const Op*> by_name(const Registry& registry) {
@@ -119,11 +118,11 @@ std::string op_of(const std::string& line, std::string_view prefix, std::string_
 
 }  // namespace
 
-std::string ops_page(const Registry& registry, std::span<const Case> cases) {
+std::string ops_page(const Registry& registry, std::span<const Case> cases, const ShaderPath& shader_path) {
   std::string rows, sections;
   for (const Op* op : by_name(registry)) {
     rows += row_of(*op);
-    sections += section_of(*op, cases);
+    sections += section_of(*op, cases, shader_path);
   }
   return fmt::format(
       "# Ops\n\n"

@@ -32,7 +32,7 @@ std::string with(const std::string& name) {
 }
 
 TEST(OpsPageText, HasARowAndASectionForEachOp) {
-  const std::string text = ops_page(test::fake_ops(), {});
+  const std::string text = ops_page(test::fake_ops(), {}, nullptr);
   EXPECT_THAT(text, HasSubstr(ops_page_command));
   EXPECT_THAT(text, HasSubstr("\n|---|---|\n| [`q8ta_dequantize`](#q8ta_dequantize) | int8 to real values |\n"
                               "| [`q8ta_pixel_shuffle`](#q8ta_pixel_shuffle) | pixel shuffle on int8x4 "
@@ -48,7 +48,7 @@ TEST(OpsPageText, NamesTheOpsOwnReferenceWhereverItIs) {
   Op op = *test::fake_ops().find("q8ta_pixel_shuffle");
   op.files = {"ops/some/x.cpp", "references/common/bounds.h", "references/some/q8ta_pixel_shuffle.cpp",
               "references/some/q8ta_pixel_shuffle.h", "references/some/q8ta_pixel_shuffle_rows.h"};
-  EXPECT_THAT(ops_page(Registry({op}), {}),
+  EXPECT_THAT(ops_page(Registry({op}), {}, nullptr),
               HasSubstr("\n| reference | `references/some/q8ta_pixel_shuffle.cpp`, "
                         "`references/some/q8ta_pixel_shuffle.h` |\n"));
 }

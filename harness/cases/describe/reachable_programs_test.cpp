@@ -102,12 +102,13 @@ TEST(OpFiles, AreThoseOfTheRegistryItsCasesAndItsPrograms) {
   const std::vector<Case> cases{case_of(op, {4}, "cases/models/sample.yaml"),
                                 case_of(op, {5}, "cases/sample.yaml"),
                                 case_of(other, {4}, "cases/other.yaml")};
-  const OpFiles files = files_of(op, cases);
+  const ShaderPath shader_path = [](const std::string& name) { return "shaders/family/" + name; };
+  const OpFiles files = files_of(op, cases, shader_path);
   EXPECT_THAT(files.cases, ElementsAre("cases/sample.yaml", "cases/models/sample.yaml"));
   EXPECT_THAT(files.sources, ElementsAre("ops/some/sample.cpp", "ops/some/shared.h"));
   EXPECT_THAT(files.references, ElementsAre("references/sample.h"));
-  EXPECT_THAT(files.shaders, ElementsAre("shaders/plain.comp", "shaders/shuffling.comp"));
-  EXPECT_TRUE(files_of(op, {}).shaders.empty());
+  EXPECT_THAT(files.shaders, ElementsAre("shaders/family/plain.comp", "shaders/family/shuffling.comp"));
+  EXPECT_TRUE(files_of(op, {}, shader_path).shaders.empty());
 }
 
 }  // namespace

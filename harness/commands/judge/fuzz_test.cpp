@@ -68,7 +68,7 @@ class FuzzedCasesTest : public testing::Test {
  protected:
   /// A submission that changes the shaders of all ops.
   FuzzedCasesTest() {
-    for (const auto& entry : std::filesystem::directory_iterator(ASSAY_SOURCE_DIR "/shaders")) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(ASSAY_SOURCE_DIR "/shaders")) {
       if (entry.path().extension() == ".comp") change(entry.path().filename().string());
     }
   }

@@ -129,8 +129,8 @@ const Case* baseline_of(const Case& one, std::span<const Case> cases, const std:
   for (const Case* one : selected) ops.insert(one->op->name);
   throw Error(
       fmt::format("judging a submission: none of the {} selected cases (of {}) runs a shader that uses its "
-                  "files on this device: {}. Names are relative to the folder, as below shaders/ of the "
-                  "source tree; `assay ops NAME` shows an op's",
+                  "files on this device: {}. A kernel is found by its file name in any folder, an include by "
+                  "its path, as below shaders/ of the source tree; `assay ops NAME` shows an op's",
                   selected.size(), fmt::join(ops, ", "), fmt::join(submission.files, ", ")));
 }
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <fcntl.h>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <sys/stat.h>
@@ -24,7 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_files = 1000;
 /// Words of findings about files that nobody can judge.
-constexpr std::array<std::string_view, 4> unfit{"unreadable_file", "too_large", "too_many_files", "bad_name"};
+constexpr std::array<std::string_view, 5> unfit{"unreadable_file", "too_large", "too_many_files", "bad_name",
+                                                "same_name"};
 constexpr std::size_t largest_file = std::size_t{4} << 20;  // as gpu::ShaderSources
 
 bool is_shader_name(const fs::path& path) {
@@ -33,8 +35,17 @@ bool is_shader_name(const fs::path& path) {
 
 /// Whether the shader is a kernel of the harness, which is used to judge submissions.
 bool is_of_harness(const std::string& name) {
-  return name == "poison.comp" || name == "difference.comp" || name == "clock_probe.comp" ||
+  const fs::path file = fs::path(name).filename();  // by which kernels are found, in any folder
+  return file == "poison.comp" || file == "difference.comp" || file == "clock_probe.comp" ||
          name.starts_with("ceilings/");
+}
+
+/// assay's own shader in the place of the submission's file `name`, which for a kernel may be in any folder.
+std::optional<gpu::ShaderSource> own_shader(const gpu::ShaderSources& embedded, const std::string& name) {
+  const fs::path path = name;
+  std::optional<gpu::ShaderSource> own = embedded.find(name);
+  if (own || path.extension() != ".comp") return own;
+  return embedded.find(path.filename().string());
 }
 
 /// The text of a file, or why there is none to be judged.
@@ -111,6 +122,21 @@ std::vector<std::string> names_in(const fs::path& from, std::vector<Finding>& fi
   return names;
 }
 
+/// Adds a finding for each kernel that has the file name of another, by which kernels are found.
+void find_same_names(const std::vector<std::string>& names, std::vector<Finding>& findings) {
+  std::map<fs::path, std::string> known;
+  for (const std::string& name : names) {
+    const fs::path path = name;
+    if (path.extension() != ".comp") continue;
+    const auto [first, is_new] = known.try_emplace(path.filename(), name);
+    if (is_new) continue;
+    findings.push_back(
+        {"same_name", fmt::format("'{}' and '{}' have the same file name, by which a kernel is found in all "
+                                  "folders; remove or rename one of them",
+                                  first->second, name)});
+  }
+}
+
 /// Output inside the submission would be taken for a part of it the next time.
 void refuse_output_inside(const fs::path& from, const fs::path& to) {
   if (!is_inside(to, from)) return;
@@ -129,11 +155,12 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
   const gpu::ShaderSources embedded({}, gpu::embedded_shaders());
   Submission taken{.folder = to, .files = {}, .unchanged = {}, .findings = {}, .hash = {}};
   const std::vector<std::string> names = names_in(from, taken.findings);
+  find_same_names(names, taken.findings);
   if (names.empty() && taken.findings.empty()) {
-    throw Error(
-        fmt::format("reading the submission: '{}' holds no shader (*.comp, *.glslh); their names are those "
-                    "of `assay ops NAME`, relative to the folder, as below shaders/ of the source tree",
-                    from.string()));
+    throw Error(fmt::format(
+        "reading the submission: '{}' holds no shader (*.comp, *.glslh), such as `assay ops NAME` lists: a "
+        "kernel in any folder, an include in that of its path below shaders/ of the source tree",
+        from.string()));
   }
   std::string judged;
   make_directories(to);
@@ -144,7 +171,7 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
       continue;
     }
     const std::string& text = read.text;
-    const std::optional<gpu::ShaderSource> own = embedded.find(name);
+    const std::optional<gpu::ShaderSource> own = own_shader(embedded, name);
     if (own && own->text == text) {
       taken.unchanged.push_back(name);
     } else if (is_of_harness(name)) {

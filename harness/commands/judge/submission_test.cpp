@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tree_shader.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -36,7 +37,7 @@ class SubmissionTest : public testing::Test {
 TEST_F(SubmissionTest, HasCopiesOfWhatDiffers) {
   folder.write("from/q8ta_relu.comp", "mine");
   folder.write("from/common/mine.glslh", "my header");
-  folder.write("from/q8ta_add.comp", test::read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"));
+  folder.write("from/q8ta_add.comp", test::tree_shader("q8ta_add.comp"));
   folder.write("from/notes.txt", "no shader");
   const Submission taken = take();
   EXPECT_THAT(taken.files, ElementsAre("common/mine.glslh", "q8ta_relu.comp"));
@@ -45,6 +46,17 @@ TEST_F(SubmissionTest, HasCopiesOfWhatDiffers) {
   EXPECT_EQ(folder.read("to/q8ta_relu.comp"), "mine");
   EXPECT_FALSE(fs::exists(folder / "to/q8ta_add.comp"));
   EXPECT_FALSE(fs::exists(folder / "to/notes.txt"));
+}
+
+TEST_F(SubmissionTest, HasKernelsInAnyFolder) {
+  folder.write("from/q8ta_relu.comp", "mine");
+  folder.write("from/my/affine/quantize_affine.comp", "mine");
+  folder.write("from/elementwise/q8ta_add.comp", test::tree_shader("q8ta_add.comp"));
+  folder.write("from/copies/copy.comp", test::tree_shader("copy.comp"));
+  const Submission taken = take();
+  EXPECT_THAT(taken.files, ElementsAre("my/affine/quantize_affine.comp", "q8ta_relu.comp"));
+  EXPECT_THAT(taken.unchanged, ElementsAre("copies/copy.comp", "elementwise/q8ta_add.comp"));
+  EXPECT_THAT(taken.findings, IsEmpty());
 }
 
 TEST_F(SubmissionTest, FollowsNoLink) {
@@ -65,10 +77,11 @@ TEST_F(SubmissionTest, FollowsNoLink) {
 TEST_F(SubmissionTest, ReplacesNoKernelOfTheHarness) {
   folder.write("from/poison.comp", "mine");
   folder.write("from/ceilings/fma.comp", "mine");
+  folder.write("from/somewhere/else/difference.comp", "mine");
   const Submission taken = take();
   EXPECT_THAT(taken.files, IsEmpty());
-  ASSERT_EQ(taken.findings.size(), 2U);
-  EXPECT_EQ(taken.findings[0].word, "replaces_harness_shader");
+  ASSERT_EQ(taken.findings.size(), 3U);
+  for (const Finding& finding : taken.findings) EXPECT_EQ(finding.word, "replaces_harness_shader");
   EXPECT_FALSE(fs::exists(folder / "to/poison.comp"));
 }
 
@@ -76,7 +89,7 @@ TEST_F(SubmissionTest, OfNothingIsRefused) {
   EXPECT_THAT(refusal(), HasSubstr("is not a folder"));
   fs::create_directory(folder / "from");
   EXPECT_THAT(refusal(), HasSubstr("holds no shader"));
-  folder.write("from/q8ta_add.comp", test::read_file(ASSAY_SOURCE_DIR "/shaders/q8ta_add.comp"));
+  folder.write("from/q8ta_add.comp", test::tree_shader("q8ta_add.comp"));
   EXPECT_THAT(refusal(), HasSubstr("equals assay's own"));
 }
 
@@ -98,6 +111,10 @@ TEST_F(SubmissionTest, OfWhatNobodyCanJudgeIsAFinding) {
   fs::remove(folder / "from/pipe.glslh");
   folder.write("from/a\nverdict\xE2\x80\xAE.glslh", "mine");
   expect_unfit("bad_name", "'a\\x0averdict\\u202e.glslh' has characters in its name");
+  fs::remove_all(folder / "from");
+  folder.write("from/q8ta_relu.comp", "mine");
+  folder.write("from/elementwise/q8ta_relu.comp", test::tree_shader("q8ta_relu.comp"));
+  expect_unfit("same_name", "'elementwise/q8ta_relu.comp' and 'q8ta_relu.comp' have the same file name");
   fs::remove_all(folder / "from");
   for (int i = 0; i <= 1000; ++i) folder.write(fmt::format("from/{}.glslh", i), "mine");
   expect_unfit("too_many_files", "more than 1000 shaders");

@@ -87,6 +87,17 @@ NewFile page_with(const std::string& name, const fs::path& root) {
           with_op_added(*page, name, with_name(entry.row, name), with_name(entry.section, name))};
 }
 
+/// What is in the place of a new file: the file itself, or for a kernel one of its file name in any folder of
+/// shaders/, by which kernels are found. Nothing if the place is free.
+std::optional<fs::path> taken_by(const fs::path& path) {
+  if (fs::exists(fs::symlink_status(path))) return path;
+  if (path.extension() != ".comp") return std::nullopt;
+  for (const auto& entry : fs::recursive_directory_iterator(path.parent_path())) {
+    if (entry.path().filename() == path.filename()) return entry.path();
+  }
+  return std::nullopt;
+}
+
 /// Throws if any file cannot be written, so that either all or none are.
 void refuse_to_harm(const fs::path& root, const std::vector<NewFile>& files, const std::string& name) {
   for (const NewFile& file : files) {
@@ -97,11 +108,11 @@ void refuse_to_harm(const fs::path& root, const std::vector<NewFile>& files, con
                       "to the tree's root or name it with --dir",
                       name, path.parent_path().string(), root.string()));
     }
-    if (fs::exists(fs::symlink_status(path))) {
+    if (const std::optional<fs::path> taken = taken_by(path)) {
       throw Error(
           fmt::format("writing the op '{}': '{}' already exists and is not changed; choose another name or "
                       "remove the file",
-                      name, path.string()));
+                      name, taken->string()));
     }
   }
 }

@@ -6,7 +6,7 @@
 
 namespace assay::gpu {
 
-/// The program of shaders/clock_probe.comp: one dispatch that writes tensor 0, `probe_words` float32.
+/// The program of shaders/harness/clock_probe.comp: one dispatch that writes tensor 0, `probe_words` float32.
 Program probe_program(const DeviceInfo& device, std::uint32_t rounds);
 std::int64_t probe_words(const DeviceInfo& device);
 

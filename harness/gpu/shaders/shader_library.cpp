@@ -167,8 +167,7 @@ Overrides ShaderLibrary::overrides(std::span<const std::string> shaders) const {
   std::set<std::string> used;
   for (const std::string& shader : shaders) {
     for (const auto& [name, source] : state_->sources.closure(shader)) {
-      const std::string file = std::filesystem::path(name).lexically_normal().generic_string();
-      if (theirs.contains(file)) used.insert(file);
+      if (!source.is_embedded) used.insert(source.path);
     }
   }
   Overrides found{.used = {used.begin(), used.end()}, .unused = {}};

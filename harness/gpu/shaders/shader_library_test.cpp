@@ -252,6 +252,15 @@ TEST_F(ShaderLibraryTest, AnUnknownShaderIsAnError) {
   }
 }
 
+TEST_F(ShaderLibraryTest, TheFolderOfAKernelDoesNotMatterForItsSpirv) {
+  const Spirv flat = compile("ok.comp");
+  fs::create_directory(sources.path() / "folder");
+  fs::rename(sources.path() / "ok.comp", sources.path() / "folder/ok.comp");
+  const Spirv nested = compile("ok.comp");
+  EXPECT_EQ(nested.words, flat.words);
+  EXPECT_EQ(nested.compile_ms, 0) << "it is taken from the cache";
+}
+
 TEST_F(ShaderLibraryTest, AnOverrideGoesBeforeTheEmbeddedShader) {
   ASSERT_FALSE(ShaderLibrary().names().empty());
   const std::vector<std::string> embedded = ShaderLibrary().names();
@@ -308,6 +317,8 @@ TEST_F(ShaderLibraryTest, KnowsWhichFilesOfItsDirectoriesAShaderIsMadeOf) {
   EXPECT_THAT(overrides({"quantize_affine.comp"}).used, ElementsAre("common/quantize.glslh"))
       << "an embedded shader includes it";
   EXPECT_THAT(overrides({"copy.comp", "no_such.comp"}).used, ElementsAre());
+  sources.write("mine/copy.comp", "#include \"./common/value.glslh\"\n");
+  EXPECT_THAT(overrides({"copy.comp"}).used, ElementsAre("common/value.glslh", "mine/copy.comp"));
 }
 
 }  // namespace

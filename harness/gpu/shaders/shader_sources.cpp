@@ -117,6 +117,23 @@ std::vector<fs::path> shaders_below(const fs::path& folder) {
   return shaders;
 }
 
+/// Whether a name, in its normal form, is that of a kernel, which may be in any folder of a root.
+bool is_kernel_name(const fs::path& name) {
+  return !name.has_parent_path() && name.extension() == ".comp";
+}
+
+/// The only one of the paths below `root` that a name stands for; nothing if there is none.
+std::optional<std::string> only_one(const fs::path& root, const fs::path& name,
+                                    std::vector<std::string> paths) {
+  if (paths.empty()) return std::nullopt;
+  if (paths.size() == 1) return std::move(paths.front());
+  std::ranges::sort(paths);
+  throw Error(fmt::format(
+      "looking for the kernel '{}': '{}' and '{}' have the same file name, by which a kernel is found in all "
+      "folders of '{}'; remove or rename one of them",
+      name.string(), (root / paths[0]).string(), (root / paths[1]).string(), root.string()));
+}
+
 }  // namespace
 
 std::vector<std::string> included_names(std::string_view source) {
@@ -148,28 +165,67 @@ bool stays_inside(const std::string& name) {
   return path.is_relative() && !path.empty() && *path.begin() != "..";
 }
 
+std::string path_in_tree(const std::string& name) {
+  const std::optional<ShaderSource> source = ShaderSources({}, embedded_shaders()).find(name);
+  return source ? source->display : "shaders/" + name;
+}
+
+const ShaderSources::Kernels& ShaderSources::kernels_of(std::size_t directory) const {
+  std::call_once(searched_, [this] {
+    std::vector<Kernels> found;
+    for (const fs::path& root : directories_) {
+      Kernels& kernels = found.emplace_back();
+      for (const fs::path& file : shaders_below(root))
+        kernels.emplace(file.filename(), file.lexically_relative(root).generic_string());
+    }
+    kernels_ = std::move(found);
+  });
+  return kernels_[directory];
+}
+
+/// The path below a directory of what has this name, whether or not it exists; nothing for a kernel that it
+/// does not have.
+std::optional<std::string> ShaderSources::path_in_directory(std::size_t directory,
+                                                            const fs::path& name) const {
+  if (!is_kernel_name(name)) return name.generic_string();
+  const auto [first, last] = kernels_of(directory).equal_range(name.string());
+  std::vector<std::string> paths;
+  for (auto kernel = first; kernel != last; ++kernel) paths.push_back(kernel->second);
+  return only_one(directories_[directory], name, std::move(paths));
+}
+
+std::optional<ShaderSource> ShaderSources::embedded(const std::string& name) const {
+  const fs::path wanted = fs::path(name).lexically_normal();
+  const bool is_kernel = is_kernel_name(wanted);
+  std::vector<std::string> paths;
+  for (const EmbeddedSource& source : embedded_) {
+    const fs::path path = source.name;
+    if (path == wanted || (is_kernel && path.filename() == wanted)) paths.emplace_back(source.name);
+  }
+  const std::optional<std::string> path = only_one("shaders", wanted, std::move(paths));
+  if (!path) return std::nullopt;
+  return ShaderSource{.name = name,
+                      .path = *path,
+                      .display = "shaders/" + *path,
+                      .text = std::string(std::ranges::find(embedded_, *path, &EmbeddedSource::name)->text),
+                      .is_embedded = true};
+}
+
 std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
   if (!stays_inside(name)) {
     return std::nullopt;
   }
-  for (const fs::path& directory : directories_) {
-    const fs::path file =
-        directory /
-        fs::path(name).lexically_normal();  // a name may pass through a folder that does not exist
+  const fs::path wanted = fs::path(name).lexically_normal();  // it may pass through folders that do not exist
+  for (std::size_t i = 0; i < directories_.size(); ++i) {
+    const std::optional<std::string> path = path_in_directory(i, wanted);
+    if (!path) continue;
+    const fs::path file = directories_[i] / *path;
     std::error_code error;
     if (fs::is_regular_file(file, error)) {
-      return ShaderSource{.name = name, .display = file.string(), .text = read_text(file)};
+      return ShaderSource{.name = name, .path = *path, .display = file.string(), .text = read_text(file)};
     }
   }
-  const std::string embedded_name = fs::path(name).lexically_normal().generic_string();
-  const auto found = std::ranges::find(embedded_, embedded_name, &EmbeddedSource::name);
-  if (found == embedded_.end()) {
-    return std::nullopt;
-  }
-  return ShaderSource{.name = name,
-                      .display = "shaders/" + embedded_name,
-                      .text = std::string(found->text),
-                      .is_embedded = true};
+  return embedded(name);
 }
 
 std::map<std::string, ShaderSource> ShaderSources::closure(const std::string& name) const {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,7 +15,7 @@ namespace assay::gpu {
 
 /// A shader source that is part of the binary (cmake/embed_shaders.cmake).
 struct EmbeddedSource {
-  std::string_view name;  ///< path below shaders/: "common/indexing.glslh"
+  std::string_view name;  ///< path below shaders/: "relayout/copy.comp", "common/indexing.glslh"
   std::string_view text;
 };
 
@@ -22,7 +24,8 @@ std::span<const EmbeddedSource> embedded_shaders();
 
 /// One GLSL file.
 struct ShaderSource {
-  std::string name;     ///< path below the shader root: "common/indexing.glslh"
+  std::string name;     ///< as it was asked for: "copy.comp", "common/indexing.glslh"
+  std::string path;     ///< below its root: "relayout/copy.comp"
   std::string display;  ///< its name in messages: "shaders/common/indexing.glslh" or the override's path
   std::string text;
   bool is_embedded = false;
@@ -31,28 +34,45 @@ struct ShaderSource {
 /// Whether a relative name stays below its folder: an include must not name any other file of the machine.
 bool stays_inside(const std::string& name);
 
+/// The path of the embedded shader `name` from the root of the source tree: of "copy.comp",
+/// "shaders/relayout/copy.comp". Where there is none it is taken to be in shaders/ itself.
+std::string path_in_tree(const std::string& name);
+
 /// Finds GLSL files by name: first in the override directories, in order, then among the embedded sources.
+/// These are the roots. A name without folders that ends in .comp is a kernel's: the file of that name is
+/// found in whatever folder of a root it is. Every other name is a path below the root.
 class ShaderSources {
  public:
   ShaderSources(std::vector<std::filesystem::path> directories, std::span<const EmbeddedSource> embedded);
 
   /// The source of that name; nothing when it does not exist or its name leads out of the directories. Throws
-  /// Error for a file that cannot be read or is larger than any shader.
+  /// Error for a file that cannot be read or is larger than any shader, and where the first root that has a
+  /// kernel has two of its name. Directories are searched for kernels once. Thread-safe.
   std::optional<ShaderSource> find(const std::string& name) const;
   /// `name` and everything it may include, directly or indirectly, by name. Includes that do not exist are
   /// left out: they may be in code that a define switches off, and the compiler reports those that it
   /// reaches. Empty when `name` itself does not exist.
   std::map<std::string, ShaderSource> closure(const std::string& name) const;
-  /// All *.comp and *.glslh files, embedded or in the override directories.
+  /// The paths of all *.comp and *.glslh files below their roots, embedded or in the override directories.
   std::set<std::string> names() const;
-  /// All *.comp and *.glslh files in the override directories.
+  /// The paths of all *.comp and *.glslh files in the override directories.
   std::set<std::string> names_in_directories() const;
   /// "directory 'a', directory 'b' and the embedded sources": where find() searches, for messages.
   std::string places() const;
 
  private:
+  /// The paths of a directory's kernels, by file name.
+  using Kernels = std::multimap<std::string, std::string>;
+
+  const Kernels& kernels_of(std::size_t directory) const;
+  std::optional<std::string> path_in_directory(std::size_t directory,
+                                               const std::filesystem::path& name) const;
+  std::optional<ShaderSource> embedded(const std::string& name) const;
+
   std::vector<std::filesystem::path> directories_;
   std::span<const EmbeddedSource> embedded_;
+  mutable std::once_flag searched_;
+  mutable std::vector<Kernels> kernels_;  ///< of each directory
 };
 
 /// The names in the `#include "..."` lines of a source, also of lines that are continued or hold comments.

@@ -36,6 +36,22 @@ TEST(EmbeddedShaders, AreTheFilesOfTheTreeByteByByte) {
   EXPECT_FALSE(embedded_shaders().empty());
 }
 
+TEST(EmbeddedShaders, AreKernelsOfDifferentFileNames) {
+  std::set<std::string> names;
+  for (const EmbeddedSource& source : embedded_shaders()) {
+    const fs::path path = source.name;
+    if (path.extension() != ".comp") continue;
+    EXPECT_TRUE(names.insert(path.filename()).second)
+        << path << ": kernels are found by their file names, and this one is taken";
+  }
+}
+
+TEST(EmbeddedShaders, HaveTheirPathsInTheTree) {
+  EXPECT_EQ(path_in_tree("copy.comp"), "shaders/relayout/copy.comp");
+  EXPECT_EQ(path_in_tree("common/quantize.glslh"), "shaders/common/quantize.glslh");
+  EXPECT_EQ(path_in_tree("new.comp"), "shaders/new.comp");
+}
+
 TEST(EmbeddedShaders, SurviveAllThatCMakeWouldEat) {
   const auto embedded = as_map(embedded_testdata());
   EXPECT_EQ(embedded, files_below(fs::path(ASSAY_SOURCE_DIR) / "harness/gpu/testdata/embed"));
@@ -61,6 +77,10 @@ TEST(IncludedNames, AreSeenBehindCommentsAndInContinuedLines) {
               ElementsAre("yes.glslh"));
 }
 
+MATCHER_P4(IsSource, name, path, display, text, "") {
+  return arg && arg->name == name && arg->path == path && arg->display == display && arg->text == text;
+}
+
 class ShaderSourcesTest : public ::testing::Test {
  protected:
   TemporaryFolder first;
@@ -80,6 +100,42 @@ TEST_F(ShaderSourcesTest, DirectoriesAreSearchedInOrderBeforeTheEmbeddedSources)
   EXPECT_EQ(sources.find("a.comp")->display, "shaders/a.comp");
   EXPECT_EQ(sources.find("common"), std::nullopt);
   EXPECT_THAT(sources.names(), ElementsAre("a.comp", "c.comp", "common/b.glslh"));
+}
+
+TEST_F(ShaderSourcesTest, AKernelIsFoundByItsFileNameInAnyFolder) {
+  const std::vector<EmbeddedSource> nested{{"family/a.comp", "embedded a"}, {"family/b.comp", "embedded b"}};
+  const fs::path flat = first.write("a.comp", "flat a");
+  const fs::path deep = second.write("x/y/b.comp", "deep b");
+  second.write("x/b.glslh", "");
+  const ShaderSources none({}, nested), sources({first.path(), second.path()}, nested);
+  EXPECT_THAT(none.find("a.comp"),
+              IsSource("a.comp", "family/a.comp", "shaders/family/a.comp", "embedded a"));
+  EXPECT_THAT(sources.find("a.comp"), IsSource("a.comp", "a.comp", flat.string(), "flat a"));
+  EXPECT_THAT(sources.find("x/../b.comp"), IsSource("x/../b.comp", "x/y/b.comp", deep.string(), "deep b"));
+  EXPECT_EQ(sources.find("family/b.comp")->text, "embedded b") << "a path is a path";
+  EXPECT_EQ(sources.find("b.glslh"), std::nullopt) << "and so is the name of an include";
+}
+
+TEST_F(ShaderSourcesTest, AKernelThatIsGoneMeanwhileIsTakenFromElsewhere) {
+  const fs::path mine = first.write("x/a.comp", "mine");
+  const ShaderSources sources({first.path()}, embedded);
+  EXPECT_EQ(sources.find("a.comp")->text, "mine");
+  fs::remove(mine);
+  EXPECT_EQ(sources.find("a.comp")->text, "embedded a");
+}
+
+TEST_F(ShaderSourcesTest, TwoKernelsOfOneFileNameAreAnErrorWhereItIsAskedFor) {
+  const fs::path flat = first.write("a.comp", "flat"), deep = first.write("old/a.comp", "deep");
+  const ShaderSources sources({first.path()}, embedded);
+  EXPECT_EQ(test::error_of([&] { static_cast<void>(sources.closure("a.comp")); }),
+            "looking for the kernel 'a.comp': '" + flat.string() + "' and '" + deep.string() +
+                "' have the same file name, by which a kernel is found in all folders of '" +
+                first.path().string() + "'; remove or rename one of them");
+  EXPECT_EQ(sources.find("old/a.comp")->text, "deep");
+  EXPECT_EQ(sources.find("common/b.glslh")->text, "embedded b");
+  const std::vector<EmbeddedSource> twice{{"x/a.comp", ""}, {"y/a.comp", ""}};
+  EXPECT_THAT(test::error_of([&] { static_cast<void>(ShaderSources({}, twice).find("a.comp")); }),
+              ::testing::HasSubstr("'shaders/x/a.comp' and 'shaders/y/a.comp' have the same file name"));
 }
 
 TEST_F(ShaderSourcesTest, ANameMayLeadThroughFolders) {
@@ -120,9 +176,11 @@ TEST_F(ShaderSourcesTest, ALinkToNothingIsAnErrorWhereItIsNamedAsAShader) {
   for (const auto& [name, why] : {std::pair("itself.comp", "Too many levels of symbolic links"),
                                   std::pair("gone.glslh", "No such file or directory")}) {
     fs::create_symlink(std::string(name) == "itself.comp" ? name : "nowhere", directory / name);
-    EXPECT_EQ(test::error_of([&] { static_cast<void>(sources.names()); }),
-              "looking for shaders: '" + (directory / name).string() + "' cannot be read: " + why);
-    EXPECT_FALSE(sources.find(name));
+    const std::string story =
+        "looking for shaders: '" + (directory / name).string() + "' cannot be read: " + why;
+    EXPECT_EQ(test::error_of([&] { static_cast<void>(sources.names()); }), story);
+    EXPECT_EQ(test::error_of([&] { static_cast<void>(sources.find("any.comp")); }), story);
+    EXPECT_FALSE(sources.find("gone.glslh")) << "a path is looked for where it would be";
     fs::remove(directory / name);
   }
 }

@@ -110,7 +110,7 @@ std::vector<SeededFault> read_faults(const std::filesystem::path& file) {
 
 std::string with_fault(const SeededFault& fault, std::string source) {
   const std::string story =
-      "fault '" + fault.name + "' replaces \"" + fault.was + "\" in shaders/" + fault.shader;
+      "fault '" + fault.name + "' replaces \"" + fault.was + "\" in the shader " + fault.shader;
   std::size_t count = 0;
   for (std::size_t at = source.find(fault.was); at != std::string::npos;
        at = source.find(fault.was, at + fault.is.size())) {

@@ -13,7 +13,7 @@ namespace assay::test {
 /// it. Either `rows` or `tests` is given.
 struct SeededFault {
   std::string name;    ///< letters, digits, _
-  std::string shader;  ///< file below shaders/
+  std::string shader;  ///< "copy.comp", or the path of an include below shaders/
   std::string was;     ///< a text of it: exactly one, unless `all`
   std::string is;      ///< what stands there instead
   bool all = false;    ///< every `was` is replaced

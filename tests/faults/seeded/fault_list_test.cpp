@@ -75,7 +75,7 @@ TEST(WithFault, ReplacesWhatWasThere) {
 TEST(WithFault, TellsWhatToDoWhereTheShaderIsAnotherNow) {
   EXPECT_THAT([] { with_fault(fault(), "x = a - b;"); },
               ThrowsMessage<std::runtime_error>(HasSubstr(
-                  "fault 'left_out' replaces \"a + b\" in shaders/copy.comp, which does not say so")));
+                  "fault 'left_out' replaces \"a + b\" in the shader copy.comp, which does not say so")));
   EXPECT_THAT([] { with_fault(fault(), "a + b, a + b"); },
               ThrowsMessage<std::runtime_error>(HasSubstr("says so 2 times")));
 }

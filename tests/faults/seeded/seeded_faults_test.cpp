@@ -2,6 +2,7 @@
 #include "tests/faults/seeded/fault_list.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tree_shader.h"
 
 #include <gtest/gtest.h>
 
@@ -26,9 +27,7 @@ const fs::path list_of_diagnosed_faults = ASSAY_SOURCE_DIR "/tests/faults/diagno
 
 /// Folder with the fault's shader, which goes before the sources in the binary.
 fs::path seeded_shaders(const TemporaryFolder& folder, const SeededFault& fault) {
-  const std::string source = read_file(fs::path(ASSAY_SOURCE_DIR "/shaders") / fault.shader);
-  if (source.empty()) throw std::runtime_error("fault '" + fault.name + "': no shaders/" + fault.shader);
-  folder.write("shaders/" + fault.shader, with_fault(fault, source));
+  folder.write("shaders/" + fault.shader, with_fault(fault, tree_shader(fault.shader)));
   return folder / "shaders";
 }
 

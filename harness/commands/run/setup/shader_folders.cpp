@@ -22,24 +22,28 @@ std::string names_text(std::vector<std::string> names) {
   return fmt::format("{}{}", fmt::join(names, ", "), more);
 }
 
-/// Whether the shader is one that the harness runs in addition to the rows' programs.
-bool is_of_harness(const std::string& name, bool timed) {
-  if (name == "poison.comp" || name == "difference.comp") return true;
-  return timed && (name == "clock_probe.comp" || name.starts_with("ceilings/"));
+/// The shaders that the harness runs in addition to the rows' programs.
+std::set<std::string> shaders_of_harness(const gpu::ShaderLibrary& library, bool timed) {
+  std::set<std::string> names{"poison.comp", "difference.comp"};
+  if (!timed) return names;
+  names.insert("clock_probe.comp");
+  for (const std::string& path : library.names()) {
+    if (path.starts_with("ceilings/")) names.insert(path);
+  }
+  return names;
 }
 
 void check_folder(const std::string& option, const std::filesystem::path& folder,
                   const std::set<std::string>& shaders, bool timed, std::ostream& log) {
   const gpu::ShaderLibrary library({.directories = {folder}, .cache_directory = {}});
   std::set<std::string> wanted = shaders;
-  for (const std::string& name : library.names()) {
-    if (is_of_harness(name, timed)) wanted.insert(name);
-  }
+  wanted.merge(shaders_of_harness(library, timed));
   const gpu::Overrides found = library.overrides(std::vector<std::string>(wanted.begin(), wanted.end()));
   if (found.used.empty()) {
     throw Error(fmt::format(
         "taking shaders from {} '{}': none of its files is used. It holds: {}. The selected cases run: {}, "
-        "and their includes; names are relative to the folder, as below shaders/ of the source tree",
+        "and their includes; a kernel is found by its file name in any folder, an include by its path, as "
+        "below shaders/ of the source tree",
         option, folder.string(), found.unused.empty() ? "no shaders" : names_text(found.unused),
         names_text({shaders.begin(), shaders.end()})));
   }
