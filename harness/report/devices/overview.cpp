@@ -1,8 +1,8 @@
 #include "harness/report/devices/overview.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
-#include "harness/base/units.h"
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/text_table.h"
 #include "harness/report/devices/pivot.h"

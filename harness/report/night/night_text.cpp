@@ -1,7 +1,6 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/night/night.h"
-#include "harness/report/night/wrapped.h"
 #include "harness/report/record/row_key.h"
 
 #include <fmt/format.h>
