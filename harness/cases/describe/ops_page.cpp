@@ -1,7 +1,7 @@
 #include "harness/cases/describe/ops_page.h"
 
 #include "harness/base/error.h"
-#include "harness/cases/describe/op_files.h"
+#include "harness/cases/describe/describe.h"
 #include "harness/cases/param_text.h"
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/text_table.h"
 #include "harness/report/devices/pivot.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>

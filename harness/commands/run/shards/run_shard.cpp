@@ -4,8 +4,8 @@
 #include "harness/commands/find_report.h"
 #include "harness/engine/run/shards.h"
 #include "harness/report/journal/journal.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/record_of.h"
-#include "harness/report/record/row_key.h"
 
 #include <fmt/format.h>
 
