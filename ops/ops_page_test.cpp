@@ -1,7 +1,7 @@
 #include "harness/cases/describe/ops_page.h"
 
 #include "harness/base/file.h"
-#include "harness/cases/describe/op_files.h"
+#include "harness/cases/describe/describe.h"
 #include "harness/cases/expansion/load.h"
 #include "harness/gpu/shaders/shader_sources.h"
 #include "ops/registry.h"

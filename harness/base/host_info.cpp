@@ -1,11 +1,16 @@
 #include "harness/base/host_info.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <fstream>
+#include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
 namespace assay {
+
 namespace {
 
 std::string value_of_line(const std::string& file, const std::string& key, char separator) {
@@ -32,6 +37,48 @@ HostInfo host_info() {
           .os = value_of_line("/etc/os-release", "PRETTY_NAME=", '='),
           .cpu = value_of_line("/proc/cpuinfo", "model name", ':'),
           .cores = static_cast<int>(std::thread::hardware_concurrency())};
+}
+
+namespace {
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+/// Returns the processor time of all threads of this process.
+double own_seconds() {
+  rusage usage{};
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+}  // namespace
+
+ProcessorUse::ProcessorUse() : start_(now()) {}
+
+ProcessorUse::Times ProcessorUse::now() {
+  // proc(5): user nice system idle iowait irq softirq steal, in ticks. Time stolen by a hypervisor counts as
+  // busy, because this machine did not have it. Guests' time is part of user and nice.
+  constexpr std::size_t idle = 3, iowait = 4, columns = 8;
+  std::ifstream stat("/proc/stat");
+  std::string label;
+  std::array<double, columns> ticks{};
+  stat >> label;
+  for (double& column : ticks) stat >> column;
+  if (!stat || label != "cpu") return {};
+  const auto per_second = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  Times times{.own = own_seconds()};
+  for (std::size_t i = 0; i < columns; ++i) {
+    (i == idle || i == iowait ? times.idle : times.busy) += ticks[i] / per_second;
+  }
+  return times;
+}
+
+double ProcessorUse::by_others() const {
+  const Times end = now();
+  const double busy = end.busy - start_.busy, idle = end.idle - start_.idle;
+  if (!(busy + idle > 0)) return 0;
+  return std::clamp((busy - (end.own - start_.own)) / (busy + idle), 0.0, 1.0);
 }
 
 }  // namespace assay

@@ -1,8 +1,17 @@
 #include "harness/base/host_info.h"
 
+#include "harness/base/clock.h"
+
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
 namespace assay {
+
 namespace {
 
 TEST(HostInfo, TellsTheMachineItRunsOn) {
@@ -13,5 +22,42 @@ TEST(HostInfo, TellsTheMachineItRunsOn) {
   EXPECT_GE(host.cores, 1);
 }
 
+constexpr double long_enough_s = 0.3;
+
+void work_for(double seconds) {
+  volatile double sum = 0;
+  for (const Stopwatch watch; watch.s() < seconds;) sum = sum + std::sqrt(sum + 1);
+}
+
+TEST(ProcessorUse, IsAShare) {
+  const ProcessorUse use;
+  sleep_for_seconds(long_enough_s);
+  EXPECT_GE(use.by_others(), 0);
+  EXPECT_LE(use.by_others(), 1);
+}
+
+TEST(ProcessorUse, CountsOthersAndNotThisProcess) {
+  // Other load on the machine is in both measurements and leaves both the same room.
+  const unsigned threads = std::max(std::thread::hardware_concurrency(), 1U);
+  const ProcessorUse own;
+  std::vector<std::jthread> workers;
+  for (unsigned i = 0; i < threads; ++i) workers.emplace_back(work_for, long_enough_s);
+  workers.clear();
+  const double while_working = own.by_others();
+
+  const ProcessorUse others;
+  std::vector<pid_t> children;
+  for (unsigned i = 0; i < threads; ++i) {
+    children.push_back(::fork());
+    if (children.back() == 0) {
+      work_for(long_enough_s);
+      ::_exit(0);
+    }
+  }
+  for (const pid_t child : children) ::waitpid(child, nullptr, 0);
+  EXPECT_GT(others.by_others(), while_working);
+}
+
 }  // namespace
+
 }  // namespace assay

@@ -2,12 +2,15 @@
 
 #include "harness/base/names.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 namespace assay {
+
 namespace {
 
 constexpr Names<8> dtype_names{"f32", "f16", "i32", "i16", "i8", "u8", "f64", "i64"};
@@ -119,6 +122,22 @@ Half to_half(float value) {
   if (magnitude <= 0x33000000U) return with_sign(0);  // <= 2^-25: half of the smallest denormal
   const auto exponent = static_cast<int>(magnitude >> 23);
   return with_sign(shift_right_rne((magnitude & 0x7fffffU) | 0x800000U, 126 - exponent));
+}
+
+double absolute_error(double expected, double got) {
+  if (std::isnan(expected) && std::isnan(got)) return 0;
+  if (expected == got) return 0;
+  const double error = std::fabs(got - expected);
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
+double unit_in_last_place(DType dtype, double value) {
+  if (!std::isfinite(value) || !is_float(dtype)) return 0;
+  const int digits = dtype == DType::F16 ? 11 : dtype == DType::F32 ? 24 : 53;
+  const int smallest = dtype == DType::F16 ? -24 : dtype == DType::F32 ? -149 : -1074;
+  int exponent = 0;  // |value| < 2^exponent
+  std::frexp(value, &exponent);
+  return value == 0 ? std::ldexp(1, smallest) : std::ldexp(1, std::max(exponent - digits, smallest));
 }
 
 }  // namespace assay

@@ -2,9 +2,12 @@
 
 #include "harness/op/expected.h"
 #include "harness/tensor/dtype.h"
+#include "harness/tensor/shape.h"
 #include "harness/tensor/tensor.h"
 
+#include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace assay::references {
@@ -40,5 +43,25 @@ std::vector<Expected> real_output(DType dtype, const Shape& shape, const Compute
   y.bound = ulp_bounds(y.values.as<Half>());
   return outputs;
 }
+
+/// A bounded output (f32 or f16) of an op that computes in real arithmetic. Its values are float64, so that a
+/// bound need not include the reference's own rounding, and each has a magnitude. Float16 stores may be off
+/// by 1 ulp more.
+class BoundedOutput {
+ public:
+  BoundedOutput(DType dtype, const Shape& shape);
+
+  /// Sets one element. A value that the dtype cannot hold becomes the infinity that it rounds to. An infinite
+  /// or NaN value has the magnitude 0, so that nothing else is accepted. Other magnitudes are never below
+  /// 2^-90 (what a step flushes to zero lies below the unit error times that), nor above what a float32
+  /// holds.
+  void set(std::int64_t index, double value, double magnitude);
+
+  Expected take() { return std::move(expected_); }
+
+ private:
+  DType dtype_;
+  Expected expected_;
+};
 
 }  // namespace assay::references

@@ -1,10 +1,13 @@
 #include "references/common/real_output.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace assay::references {
+
 namespace {
 
 TEST(UlpOf, IsTheSpacingOfFloat16AndZeroWhereThereIsNone) {
@@ -17,5 +20,55 @@ TEST(UlpOf, IsTheSpacingOfFloat16AndZeroWhereThereIsNone) {
   EXPECT_EQ(ulp_of(to_half(INFINITY)), 0.0f);
 }
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Expected of_one(DType dtype, double value, double magnitude) {
+  BoundedOutput output(dtype, {1});
+  output.set(0, value, magnitude);
+  return output.take();
+}
+
+TEST(BoundedOutput, HoldsFloat64) {
+  const Expected f32 = of_one(DType::F32, 1.0 / 3, 0.5);
+  EXPECT_EQ(f32.values.dtype(), DType::F64);
+  EXPECT_EQ(f32.values.at(0), 1.0 / 3);
+  EXPECT_THAT(f32.magnitude, testing::ElementsAre(0.5F));
+  EXPECT_TRUE(f32.bound.empty());
+  EXPECT_EQ(of_one(DType::F16, 1.0 / 3, 0.5).values.at(0), 1.0 / 3);
+}
+
+TEST(BoundedOutput, IsBoundedByAUlpOfFloat16) {
+  EXPECT_THAT(of_one(DType::F16, 1.0 / 3, 0.5).bound, testing::ElementsAre(0x1p-12F));
+  EXPECT_THAT(of_one(DType::F16, 1000, 0.5).bound, testing::ElementsAre(0.5F));
+}
+
+TEST(BoundedOutput, AValueOutOfRangeIsTheInfinityOfItsType) {
+  EXPECT_EQ(of_one(DType::F32, 1e39, 1e39).values.at(0), infinity);
+  EXPECT_EQ(of_one(DType::F32, 7e4, 1).values.at(0), 7e4);
+  EXPECT_EQ(of_one(DType::F16, -7e4, 1).values.at(0), -infinity);
+}
+
+TEST(BoundedOutput, WhatIsNotFiniteHasNoMagnitudeSoThatNothingElseIsAccepted) {
+  const double nan = std::nan("");
+  EXPECT_EQ(of_one(DType::F32, infinity, infinity).magnitude[0], 0);
+  EXPECT_EQ(of_one(DType::F32, nan, nan).magnitude[0], 0);
+  EXPECT_TRUE(std::isnan(of_one(DType::F32, nan, nan).values.at(0)));
+  const Expected half = of_one(DType::F16, nan, nan);
+  EXPECT_EQ(half.magnitude[0], 0);
+  EXPECT_EQ(half.bound[0], 0);
+}
+
+TEST(BoundedOutput, MagnitudesAreRoundedUpAndStayFiniteAndAboveZero) {
+  for (const double exact : {0.7, 2.0 / 3}) {  // the nearest floats lie below and above
+    const float magnitude = of_one(DType::F32, 0, exact).magnitude[0];
+    EXPECT_GE(static_cast<double>(magnitude), exact);
+    EXPECT_LT(static_cast<double>(std::nextafter(magnitude, 0.0F)), exact);
+  }
+  EXPECT_EQ(of_one(DType::F32, 0, 1e300).magnitude[0], std::numeric_limits<float>::max());
+  EXPECT_EQ(of_one(DType::F32, 0, infinity).magnitude[0], std::numeric_limits<float>::max());
+  EXPECT_EQ(of_one(DType::F32, 0, 0).magnitude[0], 0x1p-90F);
+}
+
 }  // namespace
+
 }  // namespace assay::references

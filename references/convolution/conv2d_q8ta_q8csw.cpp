@@ -1,7 +1,6 @@
 #include "references/convolution/conv2d_q8ta_q8csw.h"
 
 #include "references/common/real_output.h"
-#include "references/convolution/convolution_integer.h"
 #include "references/convolution/convolution_rows.h"
 
 namespace assay::references {

@@ -2,6 +2,7 @@
 
 #include "harness/tensor/tensor.h"
 #include "references/convolution/convolution.h"
+#include "references/linear/linear_integer.h"
 #include "references/linear/linear_rows.h"
 
 #include <array>
@@ -52,5 +53,10 @@ class Patches {
       met_;  ///< per axis [index of y, tap]: index of x, or -1 in the padding
   std::vector<std::array<std::uint32_t, 2>> taps_;
 };
+
+/// Calls store(index in y, output channel, sum) for every element of y, from several threads: the sums of x *
+/// w over kh, kw and the channels of a group. `x`: its values minus their zero point, in the order N, C, H,
+/// W. `w`: weight_rows(). The matrix that x is expanded to is made in parts.
+void for_each_sum(const Convolution& conv, const IntegerRows& x, const IntegerRows& w, const StoreSum& store);
 
 }  // namespace assay::references

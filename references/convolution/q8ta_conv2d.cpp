@@ -1,6 +1,5 @@
 #include "references/convolution/q8ta_conv2d.h"
 
-#include "references/convolution/convolution_integer.h"
 #include "references/convolution/convolution_rows.h"
 #include "references/linear/int8_epilogue.h"
 

@@ -1,8 +1,85 @@
 #include "references/linear/int8_epilogue.h"
 
-#include "references/common/quantized.h"
+#include "harness/base/error.h"
+#include "references/common/qparams.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
 
 namespace assay::references {
+
+namespace {
+
+using Int32 = std::numeric_limits<std::int32_t>;
+
+/// Clamps before it rounds, which gives the same result because the ends are integers.
+std::int32_t bias_in_steps(float bias, double step) {
+  const double steps = std::isnan(bias) ? 0 : static_cast<double>(bias) / step;
+  return static_cast<std::int32_t>(std::llrint(std::clamp<double>(steps, Int32::min(), Int32::max())));
+}
+
+/// The largest absolute value of sum + bias for any x.
+std::int64_t largest_sum(const IntegerRows& w, std::int64_t n, std::int32_t zero_point, std::int32_t bias) {
+  const std::int64_t largest_x = std::max(128 + zero_point, 127 - zero_point);
+  std::int64_t sum = std::abs(std::int64_t{bias});
+  for (std::int64_t k = 0; k < w.depth; ++k) sum += std::abs(w.row(n)[k]) * largest_x;
+  return sum;
+}
+
+FixedPoint checked_factor(double r, std::size_t n) {
+  const std::optional<FixedPoint> factor = fixed_point(r);
+  if (factor) return *factor;
+  throw ParameterError("epilogue", fmt::format("fixed_point shifts by 1 to 62 bits, so x.scale * w_scale[{}] "
+                                               "/ y.scale = {:g} must lie between 2^-32 and 2^30",
+                                               n, r));
+}
+
+void check_range(const IntegerRows& w, std::size_t n, std::int32_t zero_point, std::int32_t bias) {
+  const std::int64_t largest = largest_sum(w, static_cast<std::int64_t>(n), zero_point, bias);
+  if (largest <= Int32::max()) return;
+  throw ParameterError("epilogue",
+                       fmt::format("fixed_point adds the bias in int32, but with the bias of output channel "
+                                   "{}, {} in units of x.scale * w_scale, sums may reach {}",
+                                   n, bias, largest));
+}
+
+}  // namespace
+
+std::optional<FixedPoint> fixed_point(double r) {
+  int exponent = 0;
+  const double mantissa = std::frexp(r, &exponent);
+  FixedPoint made{std::llrint(std::ldexp(mantissa, 31)), 31 - exponent};
+  if (made.mult == std::int64_t{1} << 31) made = {made.mult / 2, made.shift - 1};
+  if (made.shift < 1 || made.shift > 62) return std::nullopt;
+  return made;
+}
+
+std::vector<FixedPointChannel> fixed_point_channels(const QParams& x, const QParams& y, const IntegerRows& w,
+                                                    std::span<const float> w_scale,
+                                                    std::span<const float> bias) {
+  std::vector<FixedPointChannel> channels(w_scale.size());
+  for (std::size_t n = 0; n < channels.size(); ++n) {
+    const double step = static_cast<double>(x.scale) * static_cast<double>(w_scale[n]);
+    channels[n].factor = checked_factor(step / static_cast<double>(y.scale), n);
+    if (bias.empty()) continue;
+    channels[n].bias = bias_in_steps(bias[n], step);
+    check_range(w, n, x.zero_point, channels[n].bias);
+  }
+  return channels;
+}
+
+std::int8_t requantized(const FixedPointChannel& channel, std::int32_t sum, bool relu,
+                        std::int32_t zero_point) {
+  const std::int64_t with_bias = std::int64_t{sum} + channel.bias;
+  const std::int64_t a = relu ? std::max<std::int64_t>(with_bias, 0) : with_bias;
+  const std::int64_t half = std::int64_t{1} << (channel.factor.shift - 1);
+  const std::int64_t q = ((a * channel.factor.mult + half) >> channel.factor.shift) + zero_point;
+  return static_cast<std::int8_t>(std::clamp<std::int64_t>(q, -128, 127));
+}
 
 Int8Epilogue::Int8Epilogue(const Params& params, const Linear& linear, const IntegerRows& w,
                            std::span<const float> w_scale, std::span<const float> bias)

@@ -1,7 +1,7 @@
 #include "references/linear/linear_grouped.h"
 
-#include "references/common/bounded_output.h"
 #include "references/common/exact_float.h"
+#include "references/common/real_output.h"
 #include "references/linear/integer_products.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "harness/op/expected.h"
 #include "harness/tensor/tensor.h"
-#include "references/common/bounded_output.h"
+#include "references/common/real_output.h"
 #include "references/linear/linear.h"
 #include "references/linear/real_products.h"
 

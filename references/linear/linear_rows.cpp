@@ -1,7 +1,7 @@
 #include "references/linear/linear_rows.h"
 
 #include "harness/base/parallel.h"
-#include "references/common/quantized.h"
+#include "references/common/qparams.h"
 
 #include <algorithm>
 

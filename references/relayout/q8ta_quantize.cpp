@@ -1,7 +1,7 @@
 #include "references/relayout/q8ta_quantize.h"
 
 #include "harness/base/parallel.h"
-#include "references/common/quantized.h"
+#include "references/common/qparams.h"
 
 namespace assay::references {
 namespace {

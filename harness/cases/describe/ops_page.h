@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/cases/describe/op_files.h"
+#include "harness/cases/describe/describe.h"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #include "harness/cases/describe/reachable_programs.h"
 
-#include "harness/cases/describe/op_files.h"
+#include "harness/cases/describe/describe.h"
 
 #include <gmock/gmock.h>
 

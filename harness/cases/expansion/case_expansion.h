@@ -8,7 +8,6 @@
 #include "harness/cases/expansion/point.h"
 #include "harness/cases/expansion/product.h"
 #include "harness/cases/expansion/setting.h"
-#include "harness/cases/yaml/problems.h"
 #include "harness/cases/yaml/reporter.h"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/expansion/point.h"
-#include "harness/cases/yaml/problems.h"
+#include "harness/cases/yaml/reporter.h"
 #include "harness/cases/yaml/yaml_tree.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 #include "harness/cases/expansion/param_value.h"
 
-#include "harness/cases/yaml/problems.h"
+#include "harness/cases/yaml/reporter.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,7 +1,7 @@
 #include "harness/cases/expansion/setting.h"
 
 #include "harness/cases/expansion/id_text.h"
-#include "harness/cases/yaml/problems.h"
+#include "harness/cases/yaml/reporter.h"
 #include "harness/cases/yaml/scalars.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "harness/cases/yaml/scalars.h"
 
 #include "harness/cases/yaml/nearest.h"
-#include "harness/cases/yaml/problems.h"
+#include "harness/cases/yaml/reporter.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

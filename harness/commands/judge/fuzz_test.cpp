@@ -2,7 +2,7 @@
 
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/load.h"
-#include "harness/commands/judge/case_yaml.h"
+#include "harness/commands/judge/candidates.h"
 #include "harness/commands/judge/drawn_points.h"
 #include "harness/commands/judge/judged_cases.h"
 #include "harness/commands/run/setup/run_devices.h"

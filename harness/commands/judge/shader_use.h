@@ -9,10 +9,15 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace assay::app {
+
+/// The source without comments, blank lines and spaces at the ends of lines. Equal results compile to the
+/// same code. Lines with `"` (includes), and sources with `__LINE__`, stay as they are.
+std::string without_comments(std::string_view source);
 
 /// Decides which cases a submission matters for on a device.
 class ShaderUse {

@@ -3,7 +3,7 @@
 #include "harness/cases/case.h"
 #include "harness/op/expected.h"
 #include "harness/op/op.h"
-#include "harness/tensor/float_error.h"
+#include "harness/tensor/dtype.h"
 #include "harness/tensor/tensor.h"
 
 #include <cstdint>

@@ -3,7 +3,6 @@
 #include "harness/base/clock.h"
 #include "harness/engine/accuracy/output_check.h"
 #include "harness/engine/accuracy/saturation.h"
-#include "harness/engine/accuracy/tile_map.h"
 #include "harness/engine/accuracy/trivial_answer.h"
 #include "harness/engine/accuracy/wrong_elements.h"
 #include "harness/report/record/words.h"

@@ -4,10 +4,12 @@
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/output_check.h"
 #include "harness/report/record/record.h"
+#include "harness/tensor/shape.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 namespace assay {
 
@@ -28,5 +30,11 @@ struct WrongElements {
 /// Adds the first and the worst wrong element, the input elements they were made from, and the diagnosis to
 /// the result. Its cost is bounded: it samples when many elements are wrong.
 void add_evidence(const WrongElements& wrong, AccuracyResult& result);
+
+/// A small text picture of where errors are: the last dim runs across (at most 64 tiles), all others down (at
+/// most 16). Each tile is one character: '.' no error, '1'-'9' that many tenths of its elements are wrong (at
+/// least one tenth is shown), '#' all are wrong. The first line gives the size of a tile and explains the
+/// characters.
+std::string tile_map(const Shape& shape, const std::function<bool(std::int64_t)>& is_bad);
 
 }  // namespace assay

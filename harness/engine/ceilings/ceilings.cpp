@@ -3,7 +3,6 @@
 #include "harness/base/clock.h"
 #include "harness/base/hash.h"
 #include "harness/base/host_info.h"
-#include "harness/base/processor_use.h"
 #include "harness/engine/ceilings/ceilings_bench.h"
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 
 #include "harness/engine/ceilings/ceiling_options.h"
 #include "harness/engine/ceilings/ceilings_kernels.h"
-#include "harness/engine/timing/clock_watch.h"
 #include "harness/engine/timing/timing_tools.h"
 
 #include <cstdint>

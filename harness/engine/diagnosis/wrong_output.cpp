@@ -1,6 +1,6 @@
 #include "harness/engine/diagnosis/wrong_output.h"
 
-#include "harness/tensor/float_error.h"
+#include "harness/tensor/dtype.h"
 
 #include <algorithm>
 #include <bit>

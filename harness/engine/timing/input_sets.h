@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <random>
 #include <string>
+#include <vector>
 
 namespace assay {
 
@@ -31,5 +34,25 @@ SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64
 /// program if both fill at most half of the cache, since both stay in it then; by batch if they fill more;
 /// there is one set if they fill more than half of the device's memory.
 SetPlan hot_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
+
+/// The order in which programs use the sets of a cold row: round after round over all of them. Each round has
+/// a new order, in which no set moves so far that its data could still be in a cache when it comes again:
+/// at least seven eighths of the sets come before.
+class ColdOrder {
+ public:
+  /// `chance` must outlive this object. There must be a set.
+  ColdOrder(std::size_t sets, std::mt19937_64& chance);
+
+  std::size_t sets() const { return order_.size(); }
+  /// The sets of the next programs, one each.
+  std::vector<std::size_t> take(std::size_t programs);
+
+ private:
+  void draw_round();
+
+  std::mt19937_64* chance_;
+  std::vector<std::size_t> order_;
+  std::size_t next_ = 0;
+};
 
 }  // namespace assay

@@ -2,7 +2,6 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
-#include "harness/base/units.h"
 #include "harness/engine/timing/repetition.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/record_of.h"

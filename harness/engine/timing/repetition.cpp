@@ -1,6 +1,6 @@
 #include "harness/engine/timing/repetition.h"
 
-#include "harness/base/units.h"
+#include "harness/base/clock.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,28 @@
 #include "harness/engine/timing/rotating_sets.h"
 
 #include "harness/base/clock.h"
+#include "harness/base/parallel.h"
+#include "harness/op/setup_rules.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace assay {
+
+SetupScratch::SetupScratch(const Program& program) : program_(&program), scratch_(setup_scratch(program)) {}
+
+void SetupScratch::keep(const gpu::Workspace& set) {
+  kept_.clear();
+  for (const Resource scratch : scratch_) kept_.push_back(set.read(scratch));
+}
+
+std::optional<std::string> SetupScratch::changed_in(const gpu::Workspace& set) const {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    if (!equal_bytes(kept_[i], set.read(scratch_[i]))) return program_->scratch[scratch_[i].index].name;
+  }
+  return std::nullopt;
+}
+
 namespace {
 
 constexpr std::size_t programs_in_order = 8;  // half of them on each data set

@@ -1,8 +1,8 @@
 #include "harness/engine/timing/sampler.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/statistics.h"
-#include "harness/base/units.h"
 #include "harness/tensor/fill/random_bits.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/base/clock.h"
-#include "harness/engine/timing/clock_watch.h"
+#include "harness/engine/timing/timing_tools.h"
 #include "harness/report/record/events.h"
 
 #include <cstdint>

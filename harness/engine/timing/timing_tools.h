@@ -2,13 +2,40 @@
 
 #include "harness/device/ceilings.h"
 #include "harness/device/timer_calibration.h"
-#include "harness/engine/timing/clock_watch.h"
 #include "harness/gpu/gpu.h"
 
+#include <cstddef>
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace assay {
+
+/// Tracks a device's clock by the times of clock probes: fixed pieces of work that run after each sample,
+/// whose time changes only with the clock. There is one per device, shared by everything that samples on it.
+class ClockWatch {
+ public:
+  /// Clock probes that differ by less than `least_tolerance` always count as at one clock. A CPU that also
+  /// does other work needs more than a GPU's 3 %.
+  explicit ClockWatch(double least_tolerance = 0.03) : least_tolerance_(least_tolerance) {}
+
+  /// Takes a clock probe's time in ns; ignores times that are not positive.
+  void hear(double probe_ns);
+
+  /// The clock probe's time at the best sustained clock so far (the smallest median of a few in a row); 0:
+  /// not known yet.
+  double full_clock_ns() const { return full_clock_ns_; }
+
+  /// Whether a clock probe of this length shows a clock below full: it is longer than full_clock_ns(), or
+  /// `accepted_ns` if that is longer, by more than probes differ at one clock. False while nothing is known.
+  bool is_down(double probe_ns, double accepted_ns = 0) const;
+
+ private:
+  double least_tolerance_;
+  std::vector<double> newest_;  ///< the last few, oldest first
+  double full_clock_ns_ = 0;
+  double tolerance_ = 0;
+};
 
 /// Everything besides the programs that timing needs on a device; made once per device and kept between runs.
 struct TimingTools {

@@ -1,7 +1,7 @@
 #include "harness/gpu/kernels/calibration.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/statistics.h"
-#include "harness/base/units.h"
 #include "harness/gpu/gpu.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/shaders/spirv_cache.h"
-#include "harness/gpu/spirv/spirv_validation.h"
+#include "harness/gpu/spirv/spirv_rules.h"
 #include "tests/support/gpu.h"
 
 #include <cstdlib>

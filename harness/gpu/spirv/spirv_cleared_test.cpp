@@ -1,7 +1,7 @@
 #include "harness/gpu/spirv/spirv_cleared.h"
 
 #include "harness/gpu/spirv/shader_interface.h"
-#include "harness/gpu/spirv/spirv_validation.h"
+#include "harness/gpu/spirv/spirv_rules.h"
 #include "tests/support/gpu.h"
 
 namespace assay::gpu {

@@ -3,10 +3,10 @@
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/spirv/spirv_capabilities.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
-#include "harness/gpu/spirv/spirv_validation.h"
 
 #include <fmt/format.h>
 #include <glslang/SPIRV/doc.h>
+#include <spirv-tools/libspirv.hpp>
 
 #include <algorithm>
 #include <array>
@@ -224,6 +224,21 @@ std::optional<std::string> forbidden_in(std::span<const std::uint32_t> words) {
     return fmt::format("the shader uses the SPIR-V capability {}", refused);
   if (reader.found().empty()) return std::nullopt;
   return fmt::format("its SPIR-V has {}", reader.found());
+}
+
+std::optional<std::string> validate_spirv(const std::vector<std::uint32_t>& words) {
+  std::string complaints;
+  spvtools::SpirvTools listening(SPV_ENV_VULKAN_1_1);
+  listening.SetMessageConsumer(
+      [&complaints](spv_message_level_t, const char*, const spv_position_t&, const char* message) {
+        complaints += std::string(message) + '\n';
+      });
+  spvtools::ValidatorOptions options;
+  options.SetFriendlyNames(false);  // they take as long as everything else
+  if (listening.Validate(words.data(), words.size(), options)) {
+    return std::nullopt;
+  }
+  return complaints.empty() ? "invalid SPIR-V" : complaints;
 }
 
 void check_module(const std::string& display, const std::vector<std::uint32_t>& words) {

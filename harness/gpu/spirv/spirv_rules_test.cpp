@@ -2,7 +2,6 @@
 
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
-#include "harness/gpu/spirv/spirv_validation.h"
 #include "tests/support/gpu.h"
 
 #include <glslang/SPIRV/spirv.hpp>

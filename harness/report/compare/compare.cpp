@@ -3,7 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/report/record/device_name.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 
 #include <algorithm>
 #include <cmath>

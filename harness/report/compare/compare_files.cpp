@@ -1,6 +1,6 @@
 #include "harness/base/text.h"
 #include "harness/report/compare/compare_text.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 #include "harness/report/writers/csv.h"
 #include "harness/report/writers/markdown.h"
 

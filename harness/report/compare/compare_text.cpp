@@ -6,7 +6,7 @@
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/labelled_text.h"
 #include "harness/report/record/device_name.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include "harness/report/compare/row_side.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/writers/csv.h"
-#include "harness/report/writers/csv_reader.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
 #include "harness/report/console/text_table.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>

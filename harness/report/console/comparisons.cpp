@@ -2,7 +2,7 @@
 
 #include "harness/base/text.h"
 #include "harness/report/console/style.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/core.h>

@@ -3,7 +3,7 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/console/style.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 
 #include <algorithm>
 #include <cstddef>

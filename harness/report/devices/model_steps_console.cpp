@@ -1,5 +1,5 @@
+#include "harness/base/clock.h"
 #include "harness/base/text.h"
-#include "harness/base/units.h"
 #include "harness/report/console/text_table.h"
 #include "harness/report/devices/overview.h"
 #include "harness/report/devices/pivot.h"

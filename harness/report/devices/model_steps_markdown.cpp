@@ -1,5 +1,5 @@
+#include "harness/base/clock.h"
 #include "harness/base/text.h"
-#include "harness/base/units.h"
 #include "harness/report/devices/model_steps.h"
 #include "harness/report/devices/pivot.h"
 #include "harness/report/record/words.h"

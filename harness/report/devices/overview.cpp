@@ -1,12 +1,12 @@
 #include "harness/report/devices/overview.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
-#include "harness/base/units.h"
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/text_table.h"
 #include "harness/report/devices/pivot.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "harness/report/devices/pivot.h"
 
 #include "harness/report/record/device_name.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 
 #include <algorithm>
 #include <cmath>

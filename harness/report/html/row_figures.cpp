@@ -1,6 +1,6 @@
 #include "harness/report/html/row_figures.h"
 
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
 #include <functional>

@@ -4,8 +4,8 @@
 #include "harness/base/text.h"
 #include "harness/report/journal/codec.h"
 #include "harness/report/journal/journal.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/record_of.h"
-#include "harness/report/record/row_key.h"
 
 #include <fmt/format.h>
 

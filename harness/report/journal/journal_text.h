@@ -48,4 +48,11 @@ bool for_each_line(const std::filesystem::path& path, const LineAction& action,
 /// Compresses the text with zstd, as one frame with a checksum.
 std::string compressed(std::string_view text);
 
+/// Replaces the compressed journal of a folder, if there is one, by its text, which can be continued: the
+/// text is complete and on the disk before the compressed file is removed. If there is a plain journal as
+/// well that begins with that text, as a kill between these two steps leaves it, only the compressed one is
+/// removed. Throws Error(Usage) if the two differ, for then nobody knows which one is the run's, and as
+/// journal_text() does for damaged data.
+void unpack_journal(const std::filesystem::path& folder);
+
 }  // namespace assay

@@ -1,11 +1,80 @@
 #include "harness/report/night/night.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/names.h"
 #include "harness/base/status.h"
+#include "harness/report/compare/compare_text.h"
+#include "harness/report/record/words.h"
 
 #include <algorithm>
 
 namespace assay {
+
+namespace {
+
+FailedRow failed_row(const Record& record) {
+  std::string reason = record.reason;
+  if (reason.empty() && record.accuracy) reason = describe(*record.accuracy);
+  return {record.info, record.status, std::move(reason), record.repro};
+}
+
+/// Whether both sides are right, but their bits differ.
+bool is_changed(const RowVerdict& row) {
+  return row.base && row.next && row.base->status == Status::Pass && row.next->status == Status::Pass &&
+         row.base->input_hash == row.next->input_hash && !row.base->output_hash.empty() &&
+         !row.next->output_hash.empty() && row.base->output_hash != row.next->output_hash;
+}
+
+bool is_worse(const RowVerdict* row) {
+  return row->verdict == Verdict::Broken || row->verdict == Verdict::Slower || row->verdict == Verdict::Gone;
+}
+
+}  // namespace
+
+std::size_t RunDigest::count(StatusClass wanted) const {
+  std::size_t sum = 0;
+  for (const auto& [status, count] : statuses) sum += class_of(status) == wanted ? count : 0;
+  return sum;
+}
+
+RunDigest digest_of(const RunReport& report) {
+  RunDigest digest{.run = report.run,
+                   .complete = report.complete,
+                   .cut_off = report.cut_off,
+                   .rows = report.records.size()};
+  std::vector<const Record*> bad;
+  for (const Record& record : report.records) {
+    ++digest.statuses[record.status];
+    digest.rows_s += record.total_ms / ms_per_s;
+    if (class_of(record.status) != StatusClass::Fine) bad.push_back(&record);
+  }
+  // Rows that never ran say less than failures, so they come last.
+  std::stable_partition(bad.begin(), bad.end(),
+                        [](const Record* record) { return record->status != Status::Missing; });
+  for (std::size_t i = 0; i < std::min(bad.size(), most_listed_rows); ++i)
+    digest.failures.push_back(failed_row(*bad[i]));
+  digest.failures_left_out = bad.size() - digest.failures.size();
+  return digest;
+}
+
+ComparisonDigest digest_of(const RunComparison& comparison) {
+  ComparisonDigest digest{.base = comparison.base.empty() ? RunInfo{} : comparison.base.front().run,
+                          .cross_device = comparison.cross_device,
+                          .totals = comparison.totals(),
+                          .without_verdict = comparison.without_verdict()};
+  for (const RowVerdict& row : comparison.rows) {
+    if (is_changed(row)) ++(row.next->is_exact ? digest.changed_exact : digest.changed_bounded);
+  }
+  std::vector<const RowVerdict*> shown = shown_rows(comparison, {.new_and_gone = true});
+  // Rows that can make a night fail come first, as lists are cut.
+  std::stable_partition(shown.begin(), shown.end(), is_worse);
+  for (const RowVerdict* row : shown) {
+    if (!row->verdict) continue;
+    digest.rows.size() < most_listed_rows ? digest.rows.push_back(*row) : void(++digest.rows_left_out);
+  }
+  return digest;
+}
+
 namespace {
 
 constexpr Names<night_verdict_count> verdict_names{"GOOD", "NOTHING_JUDGED", "REGRESSIONS", "FAILURES",

@@ -1,6 +1,6 @@
 #include "harness/base/text.h"
 #include "harness/report/night/night.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 
 #include <nlohmann/json.hpp>
 

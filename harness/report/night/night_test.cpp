@@ -1,6 +1,6 @@
 #include "harness/report/night/night.h"
 
-#include "harness/report/night/wrapped.h"
+#include "harness/base/text.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>

@@ -1,8 +1,7 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/night/night.h"
-#include "harness/report/night/wrapped.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/report/record/events.h"
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 
 #include <cstdint>
 #include <map>

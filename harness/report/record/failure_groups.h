@@ -8,6 +8,10 @@
 
 namespace assay {
 
+/// Traits of a row that other rows of its op may not share, in words that follow "with": "y in a buffer",
+/// "impl fused". Those most likely to matter come first.
+std::vector<std::string> traits_of(const RowInfo& row);
+
 /// Failures of one kind, and the traits that they share and passing rows do not.
 struct FailureGroup {
   std::string kind;                 ///< "zero point", "wrong value"; the reason, if the rows were not judged

@@ -1,6 +1,5 @@
 #include "harness/report/record/failure_groups.h"
 
-#include "harness/report/record/row_traits.h"
 #include "tests/support/records.h"
 
 #include <gmock/gmock.h>

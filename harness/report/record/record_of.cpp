@@ -1,7 +1,7 @@
 #include "harness/report/record/record_of.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/statistics.h"
-#include "harness/base/units.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "harness/report/record/time_totals.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/text.h"
-#include "harness/base/units.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/report/writers/columns.h"
-#include "harness/report/writers/csv_reader.h"
+#include "harness/report/writers/csv.h"
 
 #include <algorithm>
 #include <array>

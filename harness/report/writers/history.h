@@ -2,7 +2,6 @@
 
 #include "harness/base/status.h"
 #include "harness/report/record/record.h"
-#include "harness/report/record/row_key.h"
 
 #include <functional>
 #include <optional>

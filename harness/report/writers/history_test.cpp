@@ -1,7 +1,6 @@
 #include "harness/report/writers/history.h"
 
 #include "harness/report/writers/csv.h"
-#include "harness/report/writers/csv_reader.h"
 #include "tests/support/records.h"
 #include "tests/support/report_text.h"
 

@@ -3,7 +3,6 @@
 #include "harness/base/text.h"
 #include "harness/commands/run_summary.h"
 #include "harness/report/journal/journal_text.h"
-#include "harness/report/journal/unpack_journal.h"
 
 #include <fmt/format.h>
 

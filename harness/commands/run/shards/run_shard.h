@@ -2,6 +2,7 @@
 
 #include "harness/commands/run_options.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/report/record/record.h"
 
 #include <cstddef>
 #include <iosfwd>
@@ -10,6 +11,11 @@
 #include <vector>
 
 namespace assay::app {
+
+/// Expected time of each group in milliseconds, from its rows' times in an earlier run, including its
+/// reference. A row that the run did not have, or that was cut short there, counts with the average of its op
+/// and mode; else of its mode; else 1 ms.
+std::vector<double> measured_costs(std::span<const PlannedGroup> groups, const RunReport& earlier);
 
 /// Places of the shard's groups among all: divided by number of rows, or by the times in `options.balance`.
 /// Throws Error.

@@ -1,4 +1,4 @@
-#include "harness/commands/run/shards/measured_costs.h"
+#include "harness/commands/run/shards/run_shard.h"
 
 #include "tests/support/records.h"
 #include "tests/support/small_op.h"

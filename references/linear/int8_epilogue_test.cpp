@@ -1,4 +1,4 @@
-#include "references/linear/fixed_point.h"
+#include "references/linear/int8_epilogue.h"
 
 #include "harness/base/error.h"
 #include "references/linear/linear_test_support.h"

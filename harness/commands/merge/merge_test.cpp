@@ -1,4 +1,4 @@
-#include "harness/commands/merge/mixed_options.h"
+#include "harness/commands/merge/merge.h"
 
 #include <gtest/gtest.h>
 

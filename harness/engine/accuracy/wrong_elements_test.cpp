@@ -1,4 +1,4 @@
-#include "harness/engine/accuracy/tile_map.h"
+#include "harness/engine/accuracy/wrong_elements.h"
 
 #include <gtest/gtest.h>
 

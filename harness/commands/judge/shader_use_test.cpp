@@ -1,4 +1,4 @@
-#include "harness/commands/judge/glsl_text.h"
+#include "harness/commands/judge/shader_use.h"
 
 #include <gtest/gtest.h>
 

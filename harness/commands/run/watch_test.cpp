@@ -1,4 +1,4 @@
-#include "harness/commands/run/file_watch.h"
+#include "harness/commands/run/watch.h"
 
 #include "tests/support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "harness/engine/timing/setup_scratch.h"
+#include "harness/engine/timing/rotating_sets.h"
 
 #include "tests/support/gpu.h"
 

@@ -1,4 +1,4 @@
-#include "harness/report/record/row_key.h"
+#include "harness/report/record/record.h"
 
 namespace assay {
 
