@@ -42,7 +42,7 @@ HostTensor bytes(const Shape& shape, const std::vector<int>& values) {
   return tensor;
 }
 
-HostTensor random_tensor(const Shape& shape, std::mt19937& random) {
+HostTensor random_addend(const Shape& shape, std::mt19937& random) {
   HostTensor x(DType::I8, shape);
   std::uniform_int_distribution<int> value(-128, 127);
   for (std::int8_t& q : x.as<std::int8_t>()) q = static_cast<std::int8_t>(value(random));
@@ -70,8 +70,8 @@ std::int64_t broadcast_index(const Shape& shape, const std::vector<std::int64_t>
 }
 
 void expect_plain(const Shape& a_shape, const Shape& b_shape, const Scales& scales, std::mt19937& random) {
-  const HostTensor a = random_tensor(a_shape, random);
-  const HostTensor b = random_tensor(b_shape, random);
+  const HostTensor a = random_addend(a_shape, random);
+  const HostTensor b = random_addend(b_shape, random);
   const HostTensor y = added(a, b, scales);
   ASSERT_EQ(y.shape(), broadcast(a_shape, b_shape));
   for (std::int64_t i = 0; i < y.numel(); ++i) {
