@@ -34,6 +34,7 @@ def setups_of(tries):
             "timed process": (real + timed + ["--no-isolation"], ["--no-isolation"], parent)}
 
 
+WAIT_S = 120  # for a run with timed rows on a machine that does other work
 WEIGHTS = {"mock": 26, "workers": 6, "process": 6, "timed workers": 1, "timed process": 1}
 
 
@@ -193,7 +194,7 @@ class KillTry:
 
     def wrong(self, result):
         codes = (0, -9) if self.victim in ("group", "parent", "power") else (0, 1, 3)
-        if wrong := complaint(result, codes, self.tries.sanitized):
+        if wrong := complaint(result, codes, self.tries.sanitized, WAIT_S):
             return wrong
         if result.orphans:
             return f"{len(result.orphans)} processes are left"
@@ -239,11 +240,12 @@ class KillTry:
         if first.code in (-9, 3) and self.rng.random() < 0.2:
             words = [self.tries.binary, "run", "--resume", str(journal.parent), *self.given_again]
             second = Disturbed(words, "parent", self.rng, self.journals)
-            if wrong := complaint(second, (0, -9), self.tries.sanitized):
+            if wrong := complaint(second, (0, -9), self.tries.sanitized, WAIT_S):
                 return f"resumed and killed: {wrong}"
             if second.orphans:
                 return "resumed and killed: processes are left"
-        if first.code in (-9, 3) and (wrong := complaint(self.resume(journal), (0, 1), self.tries.sanitized)):
+        if first.code in (-9, 3) and (
+                wrong := complaint(self.resume(journal), (0, 1), self.tries.sanitized, WAIT_S)):
             return f"resumed: {wrong}"
         text = journal.read_bytes()
         if not text.startswith(whole):
