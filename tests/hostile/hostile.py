@@ -14,9 +14,9 @@ from tries import Tries
 
 # By name: what makes the tries, and for tries that are drawn at random their number in the short and the long form.
 KINDS = {
-    "yaml": (inputs.yaml, 150, 4000), "include": (inputs.include, 50, 800),
-    "expectations": (inputs.expectations, 30, 500), "npy": (inputs.npy, 80, 1500), "npz": (inputs.npz, 60, 800),
-    "journal": (inputs.journals, 150, 3000), "zst": (inputs.zst, 50, 800), "history": (inputs.history, 40, 500),
+    "yaml": (inputs.yaml, 100, 4000), "include": (inputs.include, 40, 800),
+    "expectations": (inputs.expectations, 30, 500), "npy": (inputs.npy, 60, 1500), "npz": (inputs.npz, 40, 800),
+    "journal": (inputs.journals, 100, 3000), "zst": (inputs.zst, 40, 800), "history": (inputs.history, 40, 500),
     "night": (inputs.night, 30, 400), "noise": (inputs.noise, 30, 400), "worker": (inputs.workers, 30, 400),
     "cache": (inputs.caches, 6, 60), "resume": (inputs.resumed, 4, 60),
     "kill": (kills.kills, 24, 1000), "signal": (kills.signals, 4, 60), "robbed": (kills.robbed, 0, 0),
@@ -41,16 +41,16 @@ def main():
     options = options_of()
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # runs would ignore it as well if whoever started this does (nohup)
     counts = {kind: options.count or (long if options.long else short) for kind, (_, short, long) in KINDS.items()}
-    tries = Tries(options, counts)
     began, cpu = time.monotonic(), sum(os.times()[:4])
+    tries = Tries(options, counts)
     try:
         for kind in options.only or KINDS:
             KINDS[kind][0](tries)
         tries.show()
     finally:
         shutil.rmtree(tries.folder, ignore_errors=True)
-    print(f"{tries.misbehaved} misbehaved in {time.monotonic() - began:.0f} s, {sum(os.times()[:4]) - cpu:.0f} s of CPU "
-          "time" + (f"; see {tries.kept}" if tries.misbehaved else ""))
+    print(f"{tries.misbehaved} misbehaved in {time.monotonic() - began:.0f} s, {sum(os.times()[:4]) - cpu:.0f} s of CPU"
+          + (f"; see {tries.kept}" if tries.misbehaved else ""))
     sys.exit(tries.misbehaved > 0)
 
 

@@ -193,7 +193,7 @@ def history(tries):
 
 
 def night(tries):
-    """The nightly.json of a night, read by its next verdict and, where the last good night is damaged, by a later one."""
+    """The nightly.json of a night, read by its next verdict and, if the last good night is damaged, by a later one."""
     device = one_run(tries.base / "out").name
     nights = tries.base / "nights"
     for name in ("1", "2"):

@@ -20,13 +20,16 @@ NPY_WORDS = [
     b"\x01\x00", b"\x03\x00", b"\xff\xff\xff\xff", b"\x00" * 64, b"\x1b[2J", b"\xe2\x80\xae", b"'" * 9,
 ]
 ZIP_WORDS = [
-    b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"\xff\xff\xff\xff", b"\xff" * 8, b"\x00" * 4, b"\x08\x00",
-    b"\x63\x00", b"\x01\x00\x14\x00", b"../../x.npy", b"x.npy", b"\x00", b"PK\x05\x06" + b"\xff" * 18,
+    b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"\xff\xff\xff\xff", b"\xff" * 8, b"\x00" * 4,
+    b"\x08\x00", b"\x63\x00", b"\x01\x00\x14\x00", b"../../x.npy", b"x.npy", b"\x00", b"PK\x05\x06" + b"\xff" * 18,
 ]
-PACKED_WORDS = [b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18\xff\xff\xff\x7f", b"\xff" * 8, b"\x00" * 64, b"\x01\x00\x00", b"\x00"]
+PACKED_WORDS = [
+    b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18\xff\xff\xff\x7f", b"\xff" * 8, b"\x00" * 64, b"\x01\x00\x00", b"\x00",
+]
 TABLE_WORDS = [
-    b",", b'"', b'""', b"\r\n", b"\n", b"\r", b",,,,,,,,", b"nan", b"-nan", b"inf", b"1e999", b"-1", b"18446744073709551616",
-    b"0x1", b"1e-320", b"=1+1", b"\x00", b"\x1b[31m", b"\xe2\x80\xae", b"\xff", b'"' + b"x" * 100000, b"," * 5000,
+    b",", b'"', b'""', b"\r\n", b"\n", b"\r", b",,,,,,,,", b"nan", b"-nan", b"inf", b"1e999", b"-1",
+    b"18446744073709551616", b"0x1", b"1e-320", b"=1+1", b"\x00", b"\x1b[31m", b"\xe2\x80\xae", b"\xff",
+    b'"' + b"x" * 100000, b"," * 5000,
     b"</script><script>", b"<!--", b"run_id", b"PASS", b"20990101T000000Z-000000",
 ]
 JSON_VALUES = [

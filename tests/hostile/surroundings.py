@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tries with hostile surroundings: shaders, submissions, descriptors, folders, sent reports, special and large files."""
+"""Tries with hostile surroundings: shaders, submissions, descriptors, folders, sent reports, odd and large files."""
 import json
 import os
 import pathlib
@@ -53,7 +53,8 @@ def submissions(tries):
     """Gives `judge` folders that hold more than shaders."""
     good = pathlib.Path("shaders/q8ta_pixel_shuffle.comp").read_bytes()
     contents = {
-        **IRREGULAR, "itself": lambda path: path.symlink_to(path.name), "secret": lambda path: path.symlink_to("/etc/passwd"),
+        **IRREGULAR, "itself": lambda path: path.symlink_to(path.name),
+        "secret": lambda path: path.symlink_to("/etc/passwd"),
         "empty": lambda path: path.write_bytes(b""), "zeros": lambda path: path.write_bytes(bytes(100000)),
         "escape": lambda path: path.write_bytes(b"#version 450\n#error \x1b[31m\xe2\x80\xae\n"),
         "endless loop": lambda path: path.write_bytes(good.replace(b"void main() {", b"void main() { for (;;) {}", 1)),
@@ -183,8 +184,10 @@ def special(tries):
         attempt(f"{name} as journal", (2, 3), "report", report)
         attempt(f"{name} as journal that is resumed", (2, 3), "run", "--resume", folder / "n/1")
         attempt(f"{name} as journal that is judged", (2, 3), "verdict", folder / "n/1")
-        irregular_caches(tries, folder / "cache", put, lambda *words, **options: attempt(
-            f"{name} as cache", (0,), *run, folder / "o4", "--answer-cache", folder / "cache/answers", *words, **options))
+        if name in ("fifo", "sparse"):
+            once = (*run, folder / "o4", "--answer-cache", folder / "cache/answers")
+            irregular_caches(tries, folder / "cache", put, lambda *more, **options: attempt(
+                f"{name} as cache", (0,), *once, *more, **options))
 
 
 def irregular_caches(tries, cache, put, run):
