@@ -159,6 +159,12 @@ bool read_regular_file(const fs::path& path, std::uintmax_t most_bytes,
   }
 }
 
+std::optional<std::string> whole_regular_file(const fs::path& path, std::uintmax_t most_bytes) {
+  std::string bytes;
+  const auto take = [&](std::string_view piece) { bytes += piece; };
+  return read_regular_file(path, most_bytes, take) ? std::optional(std::move(bytes)) : std::nullopt;
+}
+
 std::size_t write_bytes(int fd, std::string_view bytes) {
   std::size_t written = 0;
   while (written < bytes.size()) {

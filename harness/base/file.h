@@ -49,6 +49,9 @@ std::optional<std::string> read_to_end(int fd, std::size_t most = all_bytes);
 bool read_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes,
                        const std::function<void(std::string_view piece)>& take);
 
+/// All bytes of a regular file, read in the same way; nothing if it is not read at all or not completely.
+std::optional<std::string> whole_regular_file(const std::filesystem::path& path, std::uintmax_t most_bytes);
+
 /// Writes all bytes to an open file, with a single write(2) where the system accepts that. Returns the number
 /// of bytes written; if it is smaller than asked, errno says why.
 std::size_t write_bytes(int fd, std::string_view bytes);

@@ -1,7 +1,10 @@
 #!/usr/bin/python3
-"""Seeded mutations of case files, .npy files and journals: the same seed gives the same bytes."""
+"""Seeded mutations of all files that are read: the same seed gives the same bytes."""
+import io
 import json
 import random
+import re
+import zipfile
 
 YAML_WORDS = [
     b"{each: [", b"]}", b"&a ", b"*a", b"<<: *a", b"!!int ", b"!x ", b"? ", b"- - - ", b": ", b"|\n  ", b">-\n  ",
@@ -15,6 +18,19 @@ NPY_WORDS = [
     b"'<f4'", b"'>f8'", b"'|O'", b"'<c16'", b"[('a', '<f4')]", b"'descr'", b"True", b"False", b"(", b")", b"{", b"}",
     b"(1000000000, 1000000000)", b"(9223372036854775807,)", b"(-1,)", b"(0,)", b"(" + b"1, " * 50 + b")", b"\x93NUMPY",
     b"\x01\x00", b"\x03\x00", b"\xff\xff\xff\xff", b"\x00" * 64, b"\x1b[2J", b"\xe2\x80\xae", b"'" * 9,
+]
+ZIP_WORDS = [
+    b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"\xff\xff\xff\xff", b"\xff" * 8, b"\x00" * 4,
+    b"\x08\x00", b"\x63\x00", b"\x01\x00\x14\x00", b"../../x.npy", b"x.npy", b"\x00", b"PK\x05\x06" + b"\xff" * 18,
+]
+PACKED_WORDS = [
+    b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18\xff\xff\xff\x7f", b"\xff" * 8, b"\x00" * 64, b"\x01\x00\x00", b"\x00",
+]
+TABLE_WORDS = [
+    b",", b'"', b'""', b"\r\n", b"\n", b"\r", b",,,,,,,,", b"nan", b"-nan", b"inf", b"1e999", b"-1",
+    b"18446744073709551616", b"0x1", b"1e-320", b"=1+1", b"\x00", b"\x1b[31m", b"\xe2\x80\xae", b"\xff",
+    b'"' + b"x" * 100000, b"," * 5000,
+    b"</script><script>", b"<!--", b"run_id", b"PASS", b"20990101T000000Z-000000",
 ]
 JSON_VALUES = [
     "1e999", "-1e999", "1e308", "-1", "0", "1.5", "9223372036854775808", "18446744073709551616", "null", "true", "[]",
@@ -68,6 +84,63 @@ def npy(rng, corpus):
         return data + b"\0" * rng.randint(1, 4096)
     head = bytes_of(rng, data[:128], NPY_WORDS, most=3)
     return head + data[128:]
+
+
+def archive(members, how):
+    """A .npz file: a zip archive of .npy files, "stored" or "deflated"."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", {"stored": zipfile.ZIP_STORED, "deflated": zipfile.ZIP_DEFLATED}[how]) as file:
+        for name, data in members.items():
+            file.writestr(zipfile.ZipInfo(name), data, file.compression)
+    return out.getvalue()
+
+
+def npz(rng, corpus):
+    """Mutates a .npz file: mostly the directory at its end, sometimes its length."""
+    data = rng.choice(corpus)
+    if rng.random() < 0.1:
+        return data[:rng.randrange(len(data))]
+    if rng.random() < 0.3:
+        return bytes_of(rng, data, ZIP_WORDS, most=3)
+    directory = data.index(b"PK\x01\x02")
+    return data[:directory] + bytes_of(rng, data[directory:], ZIP_WORDS, most=3)
+
+
+def packed(rng, data):
+    """Mutates a binary file: its bytes or its length."""
+    if rng.random() < 0.2:
+        return data[:rng.randrange(len(data) + 1)]
+    if rng.random() < 0.2:
+        return data + data[:rng.randrange(len(data) + 1)]
+    return bytes_of(rng, data, PACKED_WORDS, most=3)
+
+
+def table(rng, data):
+    """Mutates a CSV file: bytes, words, or whole lines and cells."""
+    lines = data.splitlines(True)
+    for _ in range(rng.randint(0, 3)):
+        at = rng.randrange(len(lines))
+        if rng.random() < 0.4:
+            lines.insert(at, rng.choice(lines))
+        elif rng.random() < 0.3 and len(lines) > 1:
+            del lines[at]
+        else:
+            cells = lines[at].split(b",")
+            cells[rng.randrange(len(cells))] = rng.choice(TABLE_WORDS)
+            lines[at] = b",".join(cells)
+    return bytes_of(rng, b"".join(lines), TABLE_WORDS, most=3) if rng.random() < 0.7 else b"".join(lines)
+
+
+def json_file(rng, text):
+    """Mutates a JSON file: replaces values at any depth, or edits bytes."""
+    values = [value.encode("utf-8", "surrogatepass") for value in JSON_VALUES]
+    if rng.random() < 0.4:
+        return bytes_of(rng, text, values, most=3)
+    for _ in range(rng.randint(1, 3)):
+        places = list(re.finditer(rb'(?<=": )("[^"]*"|[^\s,\[{]+)', text))
+        place = rng.choice(places)
+        text = text[:place.start()] + rng.choice(values) + text[place.end():]
+    return text
 
 
 def replace_value(rng, line):

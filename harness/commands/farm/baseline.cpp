@@ -35,7 +35,7 @@ std::vector<GoodReport> good_reports(const fs::path& farm, const std::string& sl
   for (fs::directory_iterator night(farm, error), end; !error && night != end; night.increment(error)) {
     std::error_code ignored;
     if (night->is_symlink(ignored)) continue;  // DIR/latest
-    const auto verdicts = earlier_verdicts(whole_file(night->path() / nightly_json_name).value_or(""));
+    const auto verdicts = earlier_verdicts(night_json_in(night->path()));
     const auto found = verdicts.find(slug);
     if (found == verdicts.end() || !found->second.became_last_good) continue;
     const fs::path folder = resolved(night->path() / found->second.report);

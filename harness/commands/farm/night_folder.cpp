@@ -99,6 +99,11 @@ Devices devices_of_night(const fs::path& night) {
   return devices;
 }
 
+std::string night_json_in(const fs::path& night) {
+  constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
+  return whole_regular_file(night / nightly_json_name, most_bytes).value_or("");
+}
+
 std::map<std::string, fs::path> links_in(const fs::path& folder) {
   std::map<std::string, fs::path> links;
   std::error_code error;

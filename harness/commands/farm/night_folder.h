@@ -26,6 +26,10 @@ struct DeviceFolder {
 /// Usage if the night is not a folder, Infrastructure if it cannot be read.
 std::map<std::string, DeviceFolder> devices_of_night(const std::filesystem::path& night);
 
+/// The text of a night's nightly.json; empty if it does not exist, is not a regular file, cannot be read or
+/// has more than 256 MiB.
+std::string night_json_in(const std::filesystem::path& night);
+
 /// The targets of the links in a folder such as last-good, by name; an empty path: the link is dangling.
 std::map<std::string, std::filesystem::path> links_in(const std::filesystem::path& folder);
 

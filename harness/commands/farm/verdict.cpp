@@ -30,12 +30,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The text of a file; empty if there is none.
-std::string text_of_file(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) ? whole_file(path).value_or("") : "";
-}
-
 /// Seconds from the run's start to its journal's last change; 0 if unknown.
 double duration_s(const std::string& started_utc, const fs::path& journal) {
   std::istringstream in(started_utc);
@@ -200,7 +194,7 @@ void refuse_unknown_slugs(const VerdictOptions& options, const std::map<std::str
 void refuse_other_folder(const Place& place, const std::map<std::string, DeviceFolder>& devices) {
   std::error_code ignored;
   if (!devices.empty() || fs::exists(place.night / "runs", ignored)) return;
-  if (is_night_json(text_of_file(place.night / nightly_json_name))) return;
+  if (is_night_json(night_json_in(place.night))) return;
   for (const char* name : {verdict_text_name, nightly_json_name}) {
     if (!fs::exists(fs::symlink_status(place.night / name, ignored))) continue;
     throw Error(
@@ -222,7 +216,7 @@ Night judge(const VerdictOptions& options, const Place& place) {
   refuse_unknown_slugs(options, folders);
   if (folders.empty()) night.problems.push_back("no device has a report in " + place.night.string());
   const RunNoise noise = read_run_noise(options.run_noise);
-  const auto earlier = earlier_verdicts(text_of_file(place.night / nightly_json_name));
+  const auto earlier = earlier_verdicts(night_json_in(place.night));
   for (const auto& [slug, folder] : folders) {
     const auto before = earlier.find(slug);
     night.devices.push_back(

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <sys/stat.h>
 
 namespace assay::app {
 namespace {
@@ -244,6 +245,19 @@ TEST_F(VerdictOfANight, ADamagedLastGoodNightIsAWarningAndTheOneBeforeItIsTaken)
   EXPECT_THAT(test::read_file(night(4) / "nightly.json"), HasSubstr("\"warnings\": [\n"));
   EXPECT_EQ(judge(4), ExitCode::Fine);
   EXPECT_THAT(text(), HasSubstr("\n  against 20260101T010000Z-1a2b3c: 1 SAME\n")) << "again with the same";
+}
+
+TEST_F(VerdictOfANight, TakesNoNightlyJsonThatIsNoRegularFileOrTooLarge) {
+  const fs::path first = run(1, {test::passed("a")});
+  run(2, {test::passed("a")});
+  judge(1);
+  test::write_file(first / "journal.jsonl", "{]\n");  // so that the other nights are read
+  fs::remove(night(1) / "nightly.json");
+  ASSERT_EQ(::mkfifo((night(1) / "nightly.json").c_str(), 0600), 0) << "there is no writer to wait for";
+  test::write_file(night(2) / "nightly.json", "");
+  fs::resize_file(night(2) / "nightly.json", std::uintmax_t{1} << 40);
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(test::read_file(night(2) / "nightly.json"), HasSubstr("\"verdict\": \"GOOD\""));
 }
 
 TEST_F(VerdictOfANight, ARegressionIsFoundAlthoughTheLastGoodNightIsDamaged) {

@@ -92,13 +92,23 @@ PagePaths different_journals(const PagePaths& paths, LeftOut& left_out) {
   return journals;
 }
 
+/// As for a run with the largest number of rows; that takes this much memory.
+constexpr std::uintmax_t most_summary_bytes = std::uintmax_t{1} << 30;
+
+/// Throws Error.
+std::string text_of_summary(const fs::path& summary) {
+  std::optional<std::string> text = whole_regular_file(summary, most_summary_bytes);
+  if (!text) throw Error("it is not a regular file, has more than 1 GiB or cannot be read");
+  return *std::move(text);
+}
+
 /// Reads a night from the summary that the run wrote; if that is missing or damaged, from its journal.
 NightSummary night_of(const fs::path& journal, RowNumbers& numbers, LeftOut& left_out) {
   const fs::path summary = journal.parent_path() / history_name;
   if (fs::exists(summary)) {
     try {
       return read_night(numbers, [&](const HistoryAction& action) {
-        return read_history(whole_file(summary).value_or(""), action);
+        return read_history(text_of_summary(summary), action);
       });
     } catch (const Error& error) {
       left_out.warn(fmt::format("{}: {}; the journal is read instead", summary.string(), error.what()));

@@ -10,6 +10,7 @@
 
 #include <filesystem>
 #include <sstream>
+#include <sys/stat.h>
 
 namespace assay::app {
 namespace {
@@ -106,6 +107,20 @@ TEST_F(PageCommand, ReadsTheJournalWhereTheSummaryIsMissingOrDamaged) {
   EXPECT_EQ(page_of({out()}), html);
   EXPECT_THAT(log(),
               HasSubstr("history.csv: line 1: there is no column 'run_id'; the journal is read instead\n"));
+}
+
+TEST_F(PageCommand, ReadsTheJournalWhereTheSummaryIsNoRegularFileOrTooLarge) {
+  const fs::path first = write_night("night-1", {test::passed("a")});
+  write_night("night-2", {test::passed("a")});
+  const std::string html = page_of({out()});
+  const fs::path summary = first / history_name;
+  fs::resize_file(summary, std::uintmax_t{1} << 40);
+  EXPECT_EQ(page_of({out()}), html);
+  EXPECT_THAT(log(),
+              HasSubstr("history.csv: it is not a regular file, has more than 1 GiB or cannot be read; "));
+  fs::remove(summary);
+  ASSERT_EQ(::mkfifo(summary.c_str(), 0600), 0);
+  EXPECT_EQ(page_of({out()}), html) << "there is no writer to wait for";
 }
 
 TEST_F(PageCommand, ComparesWithTheBaseThatIsNamed) {

@@ -28,14 +28,6 @@ constexpr double read_bytes_per_ms = 5e5;
 
 constexpr const char* suffix = ".answers";  ///< of a file's name; in a temporary one .tmp<number> follows
 
-/// The content of a file; nothing when it does not exist, is no regular file, is larger than `most_bytes` or
-/// cannot be read completely.
-std::optional<std::string> content_of(const fs::path& file, std::uint64_t most_bytes) {
-  std::string bytes;
-  const auto take = [&](std::string_view piece) { bytes += piece; };
-  return read_regular_file(file, most_bytes, take) ? std::optional(std::move(bytes)) : std::nullopt;
-}
-
 /// A file name that no other process or thread writes.
 fs::path temporary_name(const fs::path& file) {
   static std::atomic<unsigned> number = 0;
@@ -100,7 +92,8 @@ fs::path AnswerCache::file_of(const std::string& key) const {
 std::optional<std::vector<Expected>> AnswerCache::load(const std::string& key,
                                                        std::span<const TensorSpec> tensors) const {
   if (options_.directory.empty()) return std::nullopt;
-  const auto bytes = content_of(file_of(key), std::min(options_.most_bytes, most_encoded_bytes(tensors)));
+  const auto bytes =
+      whole_regular_file(file_of(key), std::min(options_.most_bytes, most_encoded_bytes(tensors)));
   if (!bytes) return std::nullopt;
   std::optional<std::vector<Expected>> answers = decode_answers(std::as_bytes(std::span(*bytes)));
   if (!answers || !fit(tensors, *answers)) return std::nullopt;

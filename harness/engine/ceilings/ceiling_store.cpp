@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::uintmax_t most_file_bytes = std::uintmax_t{1} << 20;  ///< a thousand times what is written
 constexpr double least_clock_ratio = 0.97;
 /// On a large machine one or two processors may be busy; on a machine with two, none may.
 constexpr double most_host_load = 0.1;
@@ -58,7 +59,7 @@ std::string checksum_line(const std::string& ceilings) {
 }
 
 std::optional<Ceilings> read(const fs::path& file) {
-  const std::string text = whole_file(file).value_or("");
+  const std::string text = whole_regular_file(file, most_file_bytes).value_or("");
   const std::size_t end = text.find('\n');
   if (end == std::string::npos || text.substr(0, end) != checksum_line(text.substr(end + 1)))
     return std::nullopt;

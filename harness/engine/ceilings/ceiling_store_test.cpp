@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <sys/stat.h>
 
 namespace assay {
 namespace {
@@ -97,6 +98,17 @@ TEST_F(CeilingStoreTest, DoesNotTakeADamagedFile) {
 }
 
 // The figure is changed, but plausible.
+TEST_F(CeilingStoreTest, DoesNotTakeWhatIsNoRegularFileOrTooLarge) {
+  store.store(stored);
+  std::filesystem::resize_file(store.file_of(key), std::uintmax_t{1} << 40);
+  EXPECT_FALSE(store.load(key));
+  std::filesystem::remove(store.file_of(key));
+  ASSERT_EQ(::mkfifo(store.file_of(key).c_str(), 0600), 0);
+  EXPECT_FALSE(store.load(key)) << "there is no writer to wait for";
+  store.store(stored);
+  EXPECT_TRUE(store.load(key));
+}
+
 TEST_F(CeilingStoreTest, DoesNotTakeNumbersThatNoDoubleHolds) {
   store.store(stored);
   std::string text = encode_ceilings(stored);

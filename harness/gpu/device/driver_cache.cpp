@@ -41,13 +41,8 @@ DriverCacheFile::DriverCacheFile(fs::path directory, const std::string& identity
       most_(most) {}
 
 std::optional<std::vector<std::byte>> DriverCacheFile::load() const {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(file_, error);
-  if (error || size <= sizeof(CacheHeader) || size - sizeof(CacheHeader) > most_) {
-    return std::nullopt;
-  }
-  const std::optional<std::string> bytes = whole_file(file_, size);
-  if (!bytes || bytes->size() != size) {
+  const std::optional<std::string> bytes = whole_regular_file(file_, sizeof(CacheHeader) + most_);
+  if (!bytes || bytes->size() <= sizeof(CacheHeader)) {
     return std::nullopt;
   }
   const auto data = std::as_bytes(std::span(*bytes)).subspan(sizeof(CacheHeader));

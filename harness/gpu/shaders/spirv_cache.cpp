@@ -16,6 +16,8 @@ namespace fs = std::filesystem;
 
 constexpr std::array<char, 8> magic{'A', 'S', 'S', 'A', 'Y', 'S', 'P', 'V'};
 constexpr std::uint32_t format = 2;
+/// Far more than the SPIR-V of any shader.
+constexpr std::uintmax_t most_file_bytes = std::uintmax_t{256} << 20;
 
 struct Header {
   std::array<char, 8> magic{};
@@ -44,7 +46,7 @@ fs::path SpirvCache::file_of(const std::string& key) const {
 }
 
 std::optional<std::vector<std::uint32_t>> SpirvCache::load(const std::string& key) const {
-  const std::optional<std::string> bytes = whole_file(file_of(key));
+  const std::optional<std::string> bytes = whole_regular_file(file_of(key), most_file_bytes);
   if (!bytes || bytes->size() <= sizeof(Header)) {
     return std::nullopt;
   }

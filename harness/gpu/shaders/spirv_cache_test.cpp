@@ -3,6 +3,8 @@
 #include "harness/base/source_hash.h"
 #include "tests/support/gpu.h"
 
+#include <sys/stat.h>
+
 namespace assay::gpu {
 namespace {
 
@@ -63,6 +65,17 @@ TEST_F(SpirvCacheTest, AClaimOfManyWordsAllocatesNothing) {
   huge.replace(12, 4, "\xff\xff\xff\xff", 4);
   write_file(cache.file_of(key), huge);
   EXPECT_EQ(cache.load(key), std::nullopt);
+}
+
+TEST_F(SpirvCacheTest, DoesNotReadWhatIsNoRegularFileOrTooLarge) {
+  cache.store(key, module);
+  fs::resize_file(cache.file_of(key), std::uintmax_t{1} << 40);
+  EXPECT_EQ(cache.load(key), std::nullopt);
+  fs::remove(cache.file_of(key));
+  ASSERT_EQ(::mkfifo(cache.file_of(key).c_str(), 0600), 0);
+  EXPECT_EQ(cache.load(key), std::nullopt) << "there is no writer to wait for";
+  cache.store(key, module);
+  EXPECT_EQ(cache.load(key), module);
 }
 
 TEST_F(SpirvCacheTest, ADirectoryThatCannotBeMadeIsNoError) {

@@ -84,8 +84,12 @@ std::vector<RunPair> with_pairs(std::vector<RunPair> kept, const std::vector<Run
 }
 
 std::vector<RunPair> pairs_in(const std::filesystem::path& file) {
-  const std::optional<std::string> text = whole_file(file);
+  constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  // It may be a FIFO, as in --run-noise <(command).
+  const std::optional<std::string> text = whole_file(file, most_bytes + 1);
   if (!text) throw_file_error("read", file, errno);
+  if (text->size() > most_bytes)
+    throw Error(fmt::format("reading run noise: {} has more than 64 MiB", printable(file.string())));
   return parse_run_noise(*text, file.string());
 }
 

@@ -112,5 +112,10 @@ TEST(RunNoise, SaysWhatIsNoSuchFile) {
               HasSubstr("noise.csv:2: 'much' is not a valid number"));
 }
 
+TEST(RunNoise, IsNotReadFromAFileWithoutEnd) {
+  EXPECT_EQ(test::error_of([] { read_run_noise("/dev/zero"); }),
+            "reading run noise: /dev/zero has more than 64 MiB");
+}
+
 }  // namespace
 }  // namespace assay

@@ -7,6 +7,8 @@
 #include "harness/report/record/rows_left.h"
 #include "harness/report/writers/writers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -18,6 +20,23 @@ namespace {
 
 constexpr double shortest_interval_s = 2;
 constexpr double run_per_rewrite = 20;
+
+/// The action for a line of a journal that is resumed. A damaged line may be about any row, so that the run
+/// cannot be resumed; a power failure can leave one before lines that are intact.
+LineAction resumed_line(ReportBuilder& builder) {
+  return [&builder](std::string_view line) {
+    try {
+      builder.line(line);
+    } catch (const OtherSchema&) {
+      throw;
+    } catch (const Error& error) {
+      throw Error(
+          fmt::format("resuming a run: this line of the journal is damaged: {}; `assay report --salvage` "
+                      "shows the rows of the other lines; run the cases again into a new folder",
+                      error.what()));
+    }
+  };
+}
 
 }  // namespace
 
@@ -31,7 +50,7 @@ Recorder::Recorder(std::filesystem::path directory, Console& console)
 Recorder::Recorder(std::filesystem::path directory, Console& console, GoOn)
     : directory_(std::move(directory)), journal_(directory_ / journal_name, true), console_(console) {
   const std::filesystem::path path = directory_ / journal_name;
-  for_each_line(path, [&](std::string_view line) { builder_.line(line); });
+  for_each_line(path, resumed_line(builder_));
   for (const KilledRow& killed : killed_rows(builder_)) {
     journal_.end(killed.row, killed.end);
     builder_.end(killed.row, killed.end);

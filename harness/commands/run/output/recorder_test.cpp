@@ -123,6 +123,34 @@ TEST(Recorder, GoesOnWithEachRowThatRanWhenTheRunWasKilled) {
   EXPECT_EQ(seen.records.at(2).status, Status::Interrupted);
 }
 
+TEST(Recorder, SaysWhatCanBeDoneAboutADamagedJournalThatIsResumed) {
+  Desk desk;
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "journal.jsonl";
+  {
+    Journal journal(path);
+    journal.run(run_info());
+    journal.plan(std::vector<RowInfo>{info("flip/a/plain")});
+    journal.begin(0);
+  }
+  const std::string whole = test::read_file(path);
+  // The disk had written a page after one that it lost in a power failure.
+  std::string hole = whole;
+  const std::size_t plan = whole.find("{\"event\":\"plan\"");
+  hole.replace(plan, 8, 8, '\0');
+  test::write_file(path, hole);
+  EXPECT_EQ(test::error_of([&] { const Recorder recorder(folder.path(), desk.console, Recorder::GoOn{}); }),
+            path.string() +
+                ":2: resuming a run: this line of the journal is damaged: it is not valid JSON from "
+                "column 1 on; `assay report --salvage` shows the rows of the other lines; run the cases "
+                "again into a new folder");
+  EXPECT_EQ(test::read_file(path), hole) << "the journal stays as it is";
+  // It had written none after it: the last line is cut.
+  test::write_file(path, whole + std::string(4096, '\0'));
+  const Recorder recorder(folder.path(), desk.console, Recorder::GoOn{});
+  EXPECT_EQ(read_journal(path).records.at(0).status, Status::Interrupted);
+}
+
 TEST(Recorder, TellsTheConsoleToo) {
   Desk desk;
   desk.recorder.run(run_info());
