@@ -9,7 +9,7 @@ namespace assay::cli {
 namespace {
 
 void declare_report(CLI::App& app, app::ReportOptions& options) {
-  app.add_option("report", options.report, report_help)->required()->check(CLI::ExistingPath);
+  app.add_option("report", options.report, report_help)->required();
   CLI::Option* rewrite = app.add_option(
       "--rewrite-journal", options.rewritten_journal,
       "Write the journal in this version's schema to this file, compressed if it ends in .zst");

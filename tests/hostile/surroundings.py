@@ -103,10 +103,11 @@ def folders(tries):
     (place / "runs-is-a-file").mkdir()
     (place / "runs-is-a-file/runs").write_bytes(b"precious")
     os.mkfifo(place / "fifo")
-    tries = {"file": (2, 3), "file/below": (2, 3), "dangling": (0, 3), "linked": (0, 3), "runs-is-a-file": (2, 3),
-             "fifo": (2, 3), "new\nline\x1b[31m": (0,), "n" * 255: (0,), "n" * 256: (2, 3), "a/" * 1500: (0, 2, 3),
-             "/proc/self": (2, 3), "/dev/null": (2, 3), "-x": (0,), "": (0, 2)}
-    for name, codes in tries.items():
+    codes_by_name = {
+        "file": (2, 3), "file/below": (2, 3), "dangling": (0, 3), "linked": (0, 3), "runs-is-a-file": (2, 3),
+        "fifo": (2, 3), "new\nline\x1b[31m": (0,), "n" * 255: (0,), "n" * 256: (2, 3), "a/" * 1500: (0, 2, 3),
+        "/proc/self": (2, 3), "/dev/null": (2, 3), "-x": (0,), "": (0, 2)}
+    for name, codes in codes_by_name.items():
         result = tries.assay("run", tries.base / "c.yaml", "--mode", "accu", f"--out={name}", cwd=place)
         wrong = complaint(result, codes, tries.sanitized)
         if (place / "file").read_bytes() != b"precious" or not (place / "fifo").is_fifo():
