@@ -492,8 +492,8 @@ class ClockProbe {
   std::unique_ptr<State> state_;
 };
 
-/// Keeps a GPU busy, from a thread and on a queue of its own, while the host prepares or compares: an idle GPU
-/// lowers its clock within milliseconds, and takes tens of them to raise it again. The work is the clock
+/// Keeps a GPU busy, from a thread and on a queue of its own, while the host prepares or compares: an idle
+/// GPU lowers its clock within milliseconds, and takes tens of them to raise it again. The work is the clock
 /// probe's, which fills a small part of the device. Nothing is done on a device of type "cpu", on one without
 /// a second queue, and when the device was lost.
 class BusyWork {
