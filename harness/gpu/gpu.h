@@ -492,29 +492,6 @@ class ClockProbe {
   std::unique_ptr<State> state_;
 };
 
-/// Keeps a GPU busy, from a thread and on a queue of its own, while the host prepares or compares: an idle
-/// GPU lowers its clock within milliseconds, and takes tens of them to raise it again. The work is the clock
-/// probe's, which fills a small part of the device. Nothing is done on a device of type "cpu", on one without
-/// a second queue, and when the device was lost.
-class BusyWork {
- public:
-  BusyWork(Device& device, ShaderLibrary& shaders, const ClockProbe& probe);
-  ~BusyWork();
-  BusyWork(const BusyWork&) = delete;
-  BusyWork& operator=(const BusyWork&) = delete;
-
-  bool is_available() const;
-  /// Has no effect while it runs.
-  void start();
-  /// Waits until the device does none of this work any more, about 1 ms.
-  void stop();
-
-  struct State;
-
- private:
-  std::unique_ptr<State> state_;
-};
-
 /// Time between two timestamps of a queue in ns: masks the valid bits and handles a wrap of the counter.
 double ticks_to_ns(std::uint64_t begin, std::uint64_t end, std::uint32_t valid_bits, double period_ns);
 

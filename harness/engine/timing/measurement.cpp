@@ -31,9 +31,7 @@ class GpuSource : public SampleSource {
   void open_block() override {
     if (timed_.begins) timed_.begins();
     watch_ = Stopwatch();
-    tools_->busy.start();
     sets_.open();
-    tools_->busy.stop();
     filling_ms_ += watch_.ms();
   }
 
@@ -54,7 +52,6 @@ class GpuSource : public SampleSource {
 
   bool close_block() override {
     const Stopwatch closing;
-    tools_->busy.start();  // until the next block is open
     const bool right = sets_.close(timed_.test_case->timeout_s);
     filling_ms_ += closing.ms();
     total_s_ += watch_.s();
@@ -346,20 +343,8 @@ std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
   return timed;
 }
 
-/// Ends the busy work that the last block has started, even if an exception ends the sampling.
-class BusyBetweenBlocks {
- public:
-  explicit BusyBetweenBlocks(gpu::BusyWork& busy) : busy_(busy) {}
-  ~BusyBetweenBlocks() { busy_.stop(); }
-  BusyBetweenBlocks(const BusyBetweenBlocks&) = delete;
-  BusyBetweenBlocks& operator=(const BusyBetweenBlocks&) = delete;
-
- private:
-  gpu::BusyWork& busy_;
-};
-
 std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::vector<Timed>& timed,
-                                           TimingTools& tools, SamplingOptions options) {
+                                           SamplingOptions options) {
   std::vector<SampleSource*> sources;
   std::vector<SampledBefore> before;
   std::vector<Timed*> sampled;
@@ -374,7 +359,6 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::
     row.blocks.push_back(block);
     if (row.row->block_ended) row.row->block_ended(block);
   };
-  const BusyBetweenBlocks busy(tools.busy);
   std::vector<Samples> taken =
       sample_interleaved(sources, options, comparison_groups_of(rows, timed), before);
   std::vector<std::optional<Samples>> samples(timed.size());
@@ -390,7 +374,7 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::
 std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& tools,
                                  const SamplingOptions& options) {
   std::vector<Timed> timed = prepare(rows, tools);
-  const std::vector<std::optional<Samples>> samples = sample(rows, timed, tools, options);
+  const std::vector<std::optional<Samples>> samples = sample(rows, timed, options);
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!samples[i]) {

@@ -56,7 +56,6 @@ TimingTools::TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders,
     : device(owner),
       timer(calibrated(owner, shaders, known)),
       probe(owner, shaders),
-      busy(owner, shaders, probe),
       clock(owner.info().type == "cpu" ? cpu_tolerance : gpu_tolerance) {}
 
 }  // namespace assay

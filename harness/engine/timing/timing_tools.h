@@ -47,7 +47,6 @@ struct TimingTools {
   gpu::Device& device;
   TimerCalibration timer;
   gpu::ClockProbe probe;
-  gpu::BusyWork busy;  ///< runs while no row is timed, between the blocks of rows
   ClockWatch clock;
   Ceilings ceilings;  ///< empty until measured: rows then have no percentages
   /// Measures the ceilings again and keeps the larger of both in `ceilings`. Called when a row is above them,

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 namespace assay::gpu {
 namespace {
 
@@ -31,12 +29,11 @@ Device::State::State(Instance::State& owner, const PhysicalDevice& description)
 
 void Device::State::open() {
   const FeatureChain features(physical.facts, instance.robust_access);
-  const std::array<float, 2> priorities{1, 1};
-  const bool has_second_queue = !info().is_cpu() && physical.queues > 1;
+  const float priority = 1;
   VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
   queue_info.queueFamilyIndex = physical.queue_family;
-  queue_info.queueCount = has_second_queue ? 2 : 1;
-  queue_info.pQueuePriorities = priorities.data();
+  queue_info.queueCount = 1;
+  queue_info.pQueuePriorities = &priority;
   VkDeviceCreateInfo device_info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
   device_info.pNext = features.chain();
   device_info.queueCreateInfoCount = 1;
@@ -50,7 +47,6 @@ void Device::State::open() {
   tells_faults = features.tells_faults();
   clears_workgroup_memory = features.clears_workgroup_memory();
   table.vk.vkGetDeviceQueue(table.device, physical.queue_family, 0, &queue);
-  if (has_second_queue) table.vk.vkGetDeviceQueue(table.device, physical.queue_family, 1, &second_queue);
 }
 
 void Device::State::create_pipeline_cache(std::span<const std::byte> data) {

@@ -19,9 +19,8 @@ struct Device::State {
   const PhysicalDevice& physical;
   DeviceTable table;
   VkQueue queue = VK_NULL_HANDLE;
-  VkQueue second_queue = VK_NULL_HANDLE;  ///< for BusyWork; null: the device has none, or is a CPU
-  std::uint32_t allocations = 0;          ///< live VkDeviceMemory objects
-  std::uint64_t next_workspace_id = 0;    ///< workspaces are identified by number, never by address
+  std::uint32_t allocations = 0;        ///< live VkDeviceMemory objects
+  std::uint64_t next_workspace_id = 0;  ///< workspaces are identified by number, never by address
   bool timestamps_distrusted = false;
   PhaseListener phase_listener;   ///< may be empty
   Phase phase = Phase::Host;      ///< the one reported last

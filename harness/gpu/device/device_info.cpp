@@ -258,7 +258,6 @@ std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
   PhysicalDevice device;
   device.facts = facts_of(handle, first.apiVersion);
   device.queue_family = *family;
-  device.queues = families[*family].queueCount;
   const Properties properties(device.facts);
   add_identity(device.info, properties);
   device.cache_identity = cache_identity(device.info, properties.core.properties);

@@ -15,7 +15,6 @@ struct PhysicalDevice {
   DeviceInfo info;
   std::string cache_identity;  ///< identifies the driver whose compiled pipelines the device accepts
   std::uint32_t queue_family = 0;
-  std::uint32_t queues = 1;  ///< of that family
   VkPhysicalDeviceMemoryProperties memory{};
   std::uint64_t max_allocation_bytes = 0;  ///< maxMemoryAllocationSize
   std::uint64_t max_buffer_bytes = 0;      ///< maxBufferSize; ~0 where the device does not say
