@@ -207,8 +207,12 @@ class RunDeclaration {
 
   void add_workers() {
     CLI::Option* here = of_attempt(app_.add_flag_callback(
-        "--no-isolation", [this_attempt = &options_.attempt] { this_attempt->isolation = false; },
-        "Run the rows in this process, for debuggers: a row that crashes ends the run"));
+        "--no-isolation",
+        [this_attempt = &options_.attempt] {
+          this_attempt->isolation = false;
+          this_attempt->compiles_here = true;
+        },
+        "Run the rows and compile shaders in this process, for debuggers: a row that crashes ends the run"));
     may_change(app_.add_option(
                    "--workers", options_.workers,
                    "Worker processes that run accuracy rows in parallel on a CPU device (default: one per "

@@ -35,11 +35,6 @@ struct Context {
   ParseRun parse_run{};
 };
 
-struct RunOptions;
-
-/// Parses a command line "assay", "run", ... Throws Error(Usage).
-using ParseRun = std::function<RunOptions(const std::vector<std::string>& command)>;
-
 /// The streams that a command writes to. This module writes only to these and to files.
 struct Terminal {
   std::ostream& out;     ///< results

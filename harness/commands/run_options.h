@@ -19,7 +19,9 @@ struct RunOptions {
   /// count.
   struct Attempt {
     bool isolation = true;  ///< rows run in one or more worker processes per device
-    int max_failures = 0;   ///< stop after this many failed rows; 0: run all
+    /// Users' shaders are compiled in this process, without limits on time and memory.
+    bool compiles_here = false;
+    int max_failures = 0;  ///< stop after this many failed rows; 0: run all
     bool verbose = false;
   };
 

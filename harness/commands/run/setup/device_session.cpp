@@ -20,8 +20,8 @@ SpirvOnDisk spirv_of_judged(const RunOptions& options) {
 DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& device)
     : parts_(parts),
       device_(device),
-      shaders_(shader_options(parts.options.shaders, parts.context.shader_compiler)),
-      versus_(shader_options(parts.options.versus_shaders, parts.context.shader_compiler,
+      shaders_(shader_options(parts.options.shaders, shader_compiler(parts.options, parts.context))),
+      versus_(shader_options(parts.options.versus_shaders, shader_compiler(parts.options, parts.context),
                              spirv_of_judged(parts.options))),
       answers_(answer_cache_options(parts.options, parts.context.build)),
       store_(ceiling_store(parts.options.ceiling_store)),

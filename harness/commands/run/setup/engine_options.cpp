@@ -111,6 +111,10 @@ AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildIn
   return made;
 }
 
+std::vector<std::string> shader_compiler(const RunOptions& options, const Context& context) {
+  return options.attempt.compiles_here ? std::vector<std::string>{} : context.shader_compiler;
+}
+
 RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id) {
   return {.run_id = run_id,
           .version = context.build.version,

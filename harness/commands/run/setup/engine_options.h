@@ -33,6 +33,9 @@ int preparing_threads(const RunOptions& options, int jobs);
 /// files, or if it does not know the hash of its references' code.
 AnswerCacheOptions answer_cache_options(const RunOptions& options, const BuildInfo& build);
 
+/// The command that compiles users' shaders (gpu::ShaderOptions::compiler); empty: this process does.
+std::vector<std::string> shader_compiler(const RunOptions& options, const Context& context);
+
 RunSettings run_settings(const RunOptions& options, const Context& context, const std::string& run_id);
 
 }  // namespace assay::app

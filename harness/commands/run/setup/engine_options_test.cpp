@@ -37,6 +37,17 @@ TEST(AnswerCacheOption, TheCodeOfReferencesIsPartOfTheKey) {
   EXPECT_EQ(answer_cache_options({}, clean).reference_code, "code");
 }
 
+TEST(ShaderCompiler, IsAProcessUnlessUsersAskForNone) {
+  const Registry registry({});
+  const Context context{.registry = registry, .command_line = {}, .shader_compiler = {"assay", "compile"}};
+  RunOptions options;
+  EXPECT_EQ(shader_compiler(options, context), context.shader_compiler);
+  options.attempt.isolation = false;
+  EXPECT_EQ(shader_compiler(options, context), context.shader_compiler) << "as --watch runs";
+  options.attempt.compiles_here = true;
+  EXPECT_TRUE(shader_compiler(options, context).empty());
+}
+
 TEST(PreparingThreads, AreOneLessThanReferencesHaveAndAtLeastOne) {
   EXPECT_EQ(preparing_threads({}, 16), 15);
   EXPECT_EQ(preparing_threads({}, 1), 1);
