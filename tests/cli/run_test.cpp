@@ -223,13 +223,14 @@ TEST(Run, AKernelIsTakenFromAnyFolderOfAFolderOfShaders) {
   const TemporaryFolder folder;
   const std::string cases = folder.write("c.yaml", shuffle_cases);
   folder.write("mine/my/q8ta_pixel_shuffle.comp", tree_shader("q8ta_pixel_shuffle.comp"));
-  const std::vector<std::string> words{"run",        cases,  "--shaders", folder / "mine",
-                                       "--ceilings", "none", "--out",     folder / "out"};
-  const ProcessResult nested = assay(words);
+  const auto run = [&](const std::string& out) {
+    return assay({"run", cases, "--shaders", folder / "mine", "--ceilings", "none", "--out", folder / out});
+  };
+  const ProcessResult nested = run("first");
   EXPECT_EQ(nested.exit_code, 0) << nested.err;
   EXPECT_THAT(nested.err, HasSubstr("/mine': my/q8ta_pixel_shuffle.comp\n"));
   folder.write("mine/q8ta_pixel_shuffle.comp", tree_shader("q8ta_pixel_shuffle.comp"));
-  const ProcessResult twice = assay(words);
+  const ProcessResult twice = run("second");
   EXPECT_EQ(twice.exit_code, 2);
   EXPECT_THAT(twice.err,
               HasSubstr("looking for the kernel 'q8ta_pixel_shuffle.comp': '" +
