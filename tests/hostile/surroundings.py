@@ -51,7 +51,7 @@ def shaders(tries):
 
 def submissions(tries):
     """Gives `judge` folders that hold more than shaders."""
-    good = pathlib.Path("shaders/q8ta_pixel_shuffle.comp").read_bytes()
+    good = pathlib.Path("shaders/pixel_shuffle/q8ta_pixel_shuffle.comp").read_bytes()
     contents = {
         **IRREGULAR, "itself": lambda path: path.symlink_to(path.name),
         "secret": lambda path: path.symlink_to("/etc/passwd"),

@@ -304,10 +304,11 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
 Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samples) try {
   if (samples.failure) return {.failure = samples.failure};
   if (samples.stopped) return {.stopped = true};
-  if (!samples.verified)
+  if (!samples.verified) {
     return {.verified = false,
             .changed_scratch = timed.source->sets().changed_scratch(),
             .changed_memory = timed.source->sets().changed_memory()};
+  }
   return describe(timed, tools, samples);
 } catch (...) {
   return {.failure = std::current_exception()};
