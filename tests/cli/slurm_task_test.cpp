@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <thread>
 
-// scripts/farm/night/slurm_task.sh with a binary and a Slurm that only write down what they are told.
+// scripts/farm/night/slurm_task.sh with a binary and a Slurm that only write down how they are called.
 
 namespace assay::test {
 namespace {

@@ -271,7 +271,7 @@ def prints_of(folder):
 
 
 def stopped(tries, kind, numbers, codes, times=1):
-    """Makes runs that a signal ends, sent so many times at once, in a folder that holds another run."""
+    """Makes runs that one signal, or several at once, ends, in a folder that holds another run."""
     def one(number):
         rng = mutate.generator(tries.seed, kind, number)
         out = tries.place(kind, number) / "out"

@@ -33,19 +33,17 @@ bool is_shader_name(const fs::path& path) {
   return path.extension() == ".comp" || path.extension() == ".glslh";
 }
 
-/// Whether the shader is a kernel of the harness, which is used to judge submissions.
-bool is_of_harness(const std::string& name) {
-  const fs::path file = fs::path(name).filename();  // by which kernels are found, in any folder
-  return file == "poison.comp" || file == "difference.comp" || file == "clock_probe.comp" ||
-         name.starts_with("ceilings/");
-}
-
-/// assay's own shader in the place of the submission's file `name`, which for a kernel may be in any folder.
+/// assay's own shader in the place of the submission's file `name`: a kernel is found by its file name in any
+/// folder.
 std::optional<gpu::ShaderSource> own_shader(const gpu::ShaderSources& embedded, const std::string& name) {
   const fs::path path = name;
-  std::optional<gpu::ShaderSource> own = embedded.find(name);
-  if (own || path.extension() != ".comp") return own;
-  return embedded.find(path.filename().string());
+  return embedded.find(path.extension() == ".comp" ? path.filename().string() : name);
+}
+
+/// Whether a file of the submission replaces a shader of the harness, which is used to judge submissions:
+/// kernels of shaders/harness/ by their file names, those of shaders/ceilings/ by their paths.
+bool is_of_harness(const std::string& name, const std::optional<gpu::ShaderSource>& own) {
+  return name.starts_with("ceilings/") || (own && own->path.starts_with("harness/"));
 }
 
 /// The text of a file, or why there is none to be judged.
@@ -174,7 +172,7 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
     const std::optional<gpu::ShaderSource> own = own_shader(embedded, name);
     if (own && own->text == text) {
       taken.unchanged.push_back(name);
-    } else if (is_of_harness(name)) {
+    } else if (is_of_harness(name, own)) {
       taken.findings.push_back(
           {"replaces_harness_shader",
            fmt::format("'{}' is a kernel of the harness, which is used to judge submissions; it is ignored",

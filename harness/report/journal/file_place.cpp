@@ -19,23 +19,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_regular(int fd) {
-  struct stat status {};
-  return ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 }  // namespace
 
-FilePlace::FilePlace(fs::path path, int fd)
-    : path_(std::move(path)), fd_(fd), is_checked_(is_regular(fd) && names_the_file(path_)) {}
+FilePlace::FilePlace(fs::path path, int fd) : path_(std::move(path)), fd_(fd) {
+  struct stat open {};
+  if (::fstat(fd, &open) != 0 || !S_ISREG(open.st_mode)) return;
+  device_ = open.st_dev;
+  number_ = open.st_ino;
+  is_checked_ = names_the_file(path_);
+}
 
 /// An error other than that nothing is there (no permission, a network that is down) proves nothing.
 bool FilePlace::names_the_file(const fs::path& path) const {
   struct stat at_path {};
-  struct stat open {};
-  if (::fstat(fd_, &open) != 0) return true;
   if (::lstat(path.c_str(), &at_path) != 0) return errno != ENOENT && errno != ENOTDIR;
-  return at_path.st_dev == open.st_dev && at_path.st_ino == open.st_ino;
+  return at_path.st_dev == device_ && at_path.st_ino == number_;
 }
 
 /// Where the file is now; empty if it is nowhere.

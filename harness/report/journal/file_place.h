@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <sys/types.h>
 
 namespace assay {
 
@@ -28,7 +29,9 @@ class FilePlace {
 
   std::filesystem::path path_;
   int fd_;
-  bool is_checked_;
+  dev_t device_ = 0;
+  ino_t number_ = 0;  ///< of the open file, on its device
+  bool is_checked_ = false;
 };
 
 }  // namespace assay
