@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -24,6 +25,7 @@ constexpr double warm_up_limit_s = 0.25;  // ... or after this long
 constexpr int warm_up_batches = 1000;     // ... or after this many, in case the CPU's clock stands still
 constexpr int heating_batches = 100000;   // the limit for heating, for the same reason
 constexpr int steady_readings = 3;
+constexpr double faster_share = 0.99;    // a probe that takes less than this share of the best one is faster
 constexpr double grown_ratio = 1.1;      // a batch longer than this is tried before it is sampled
 constexpr int max_batch = 20000;         // bounds the length of a command buffer
 constexpr int readings_per_sample = 10;  // attempts to get a positive time
@@ -88,6 +90,7 @@ class Row {
     samples_.verified = samples_.verified && !block.wrong;
     for (const double ns : block.samples_ns) spent_s_ += ns / ns_per_s;
     if (block.probe_ns > 0) note_probes(std::vector(block.samples_ns.size(), block.probe_ns));
+    if (is_down(block.probe_ns)) accepted_ns_ = block.probe_ns;
   }
 
   static double longest_of(const std::vector<Block>& blocks) {
@@ -116,11 +119,14 @@ class Row {
     const double share_s = options_->budget_s / options_->min_blocks;
     const auto left_s = [&] { return share_s - (options_->now_s() - started - audited_s_); };
     const auto taken = [&] { return static_cast<int>(block.samples_ns.size()); };
+    bool keeps_slow_ones = false;
     const auto keep = [&](const Reading& reading) {
-      if (is_down(reading.probe_ns) && discarded < options_->samples_per_block) {
+      const bool down = is_down(reading.probe_ns);
+      if (down && discarded < options_->samples_per_block) {
         ++discarded;
         return;
       }
+      keeps_slow_ones = keeps_slow_ones || down;
       block.samples_ns.push_back(reading.ns);
       if (reading.probe_ns > 0) probes.push_back(reading.probe_ns);
     };
@@ -136,6 +142,7 @@ class Row {
     if (!is_audited) audit(share_s);
     samples_.discarded += discarded;
     if (!probes.empty()) block.probe_ns = note_probes(probes);
+    if (keeps_slow_ones) accepted_ns_ = std::max(accepted_ns_, block.probe_ns);
     return block;
   }
 
@@ -165,7 +172,6 @@ class Row {
   double note_probes(const std::vector<double>& probes) {
     const double own_ns = median(probes);
     probes_.insert(probes_.end(), probes.begin(), probes.end());
-    accepted_ns_ = std::max(accepted_ns_, own_ns);
     best_own_ns_ = best_own_ns_ > 0 ? std::min(best_own_ns_, own_ns) : own_ns;
     samples_.probe_ns = median(probes_);
     return own_ns;
@@ -218,34 +224,59 @@ class Row {
   bool settle() {
     bool was_down = false;
     if (submission_s_ >= options_->least_heat_s && clock_->full_clock_ns() > 0) return false;
-    while (!heat(was_down) && rests_ < options_->most_rests) {
-      ++rests_;
-      const double started = options_->now_s();
-      options_->sleep_s(options_->rest_s);
-      samples_.resting_s += options_->now_s() - started;
+    double best_before = std::numeric_limits<double>::infinity();
+    for (Heated heated = heat(was_down); !heated.at_full_clock; heated = heat(was_down)) {
+      if (heated.best_probe_ns >= faster_share * best_before) rests_ = options_->most_rests;
+      if (rests_ >= options_->most_rests) break;
+      best_before = heated.best_probe_ns;
+      rest();
     }
     return was_down;
   }
 
-  /// Keeps the device busy until it runs at full clock; returns false when it does not get there.
-  bool heat(bool& was_down) {
+  void rest() {
+    ++rests_;
+    const double started = options_->now_s();
+    options_->sleep_s(options_->rest_s);
+    samples_.resting_s += options_->now_s() - started;
+  }
+
+  /// How heating ended.
+  struct Heated {
+    bool at_full_clock = false;
+    double best_probe_ns = std::numeric_limits<double>::infinity();  ///< the shortest time of a clock probe
+  };
+
+  /// Keeps the device busy until it runs at full clock, or at a lower one that has settled near it.
+  Heated heat(bool& was_down) {
     const bool clock_is_known = clock_->full_clock_ns() > 0;
     const double started = options_->now_s();
+    double rose_s = started;
     int good_in_a_row = 0;
+    Heated heated;
     for (int i = 0; i < heating_batches; ++i) {
       // Without a clock probe the clock is not watched, and the first sample heats the device, too.
-      if (!has_probe_ && options_->now_s() - started + submission_s_ >= options_->least_heat_s) return true;
+      if (!has_probe_ && options_->now_s() - started + submission_s_ >= options_->least_heat_s) return {true};
       const Reading reading = submit();
-      const double spent_s = options_->now_s() - started;
+      const double now_s = options_->now_s();
       if (!has_probe_) continue;
       const bool down = is_down(reading.probe_ns);
       was_down = was_down || down || !clock_is_known;
       good_in_a_row = down ? 0 : good_in_a_row + 1;
-      const bool good = good_in_a_row >= steady_readings;
-      if (good && clock_is_known) return true;
-      if (spent_s >= options_->most_heat_s) return good;
+      if (reading.probe_ns < faster_share * heated.best_probe_ns) {
+        rose_s = now_s;
+        heated.best_probe_ns = reading.probe_ns;
+      }
+      heated.at_full_clock = good_in_a_row >= steady_readings;
+      if (heated.at_full_clock && clock_is_known) return heated;
+      const bool has_settled = now_s - rose_s >= options_->settled_s && is_near_full(heated.best_probe_ns);
+      if ((has_settled && clock_is_known) || now_s - started >= options_->most_heat_s) return heated;
     }
-    return false;
+    return heated;
+  }
+
+  bool is_near_full(double probe_ns) const {
+    return probe_ns <= (1 + options_->settled_share) * clock_->full_clock_ns();
   }
 
   /// An upper limit for a program's time: by the device's clock if it covers enough of the batch, else the

@@ -59,8 +59,14 @@ struct SamplingOptions {
   /// least_heat_s.
   double least_heat_s = 0.05;
   double most_heat_s = 1;
+  /// Heating ends early at a clock that is near the full one and no longer rises: the probe has not become
+  /// faster by 1 % for settled_s, and takes at most settled_share more than at full clock. Programs that draw
+  /// much power run at such a clock, however long they are heated; an idle GPU's is much lower.
+  double settled_s = 0.12;
+  double settled_share = 0.1;
   /// A device that heating does not bring to full clock is throttled: it rests for rest_s and is heated
-  /// again, at most most_rests times per row; after that its clock is accepted as it is.
+  /// again, at most most_rests times per row, and no more after a rest that did not make the probe faster by
+  /// 1 %. After that its clock is accepted as it is.
   double rest_s = 0.25;
   int most_rests = 2;
   /// If more than 0: a clock probe that takes longer than in this row's best block by more than this share

@@ -145,6 +145,47 @@ TEST(Throttling, AProgramThatAlwaysLowersTheClockIsMeasuredAtItsOwn) {
   EXPECT_NEAR(clock.full_clock_ns() / samples.probe_ns, 0.8, 1e-9) << "and told";
 }
 
+TEST(Throttling, AProgramWhosePowerLowersTheClockALittleIsNotHeatedForLong) {
+  FakeDevice device;
+  ClockWatch clock;
+  for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
+  device.speed = [](const FakeDevice&) { return 0.95; };
+  ThrottledSource source(device);
+  SamplingOptions options = options_for(device);
+  options.clock = &clock;
+  const Samples samples = sample(source, options);
+  EXPECT_NEAR(clock.full_clock_ns() / samples.probe_ns, 0.95, 1e-9);
+  EXPECT_LE(samples.heating_s, 2.5 * options.settled_s) << "before and after the rest";
+  EXPECT_DOUBLE_EQ(samples.resting_s, options.rest_s) << "a rest that does not help is the last";
+}
+
+TEST(Throttling, AClockThatStillRisesIsWaitedForWhereverItIs) {
+  FakeDevice device;
+  ClockWatch clock;
+  for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
+  device.speed = [](const FakeDevice& d) { return std::min(1.0, 0.9 + 0.15 * d.work_s); };
+  ThrottledSource source(device);
+  SamplingOptions options = options_for(device);
+  options.clock = &clock;
+  const Samples samples = sample(source, options);
+  EXPECT_GE(clock.full_clock_ns() / samples.probe_ns, 0.97) << "in every block, without creeping down";
+  EXPECT_EQ(samples.resting_s, 0);
+}
+
+TEST(Throttling, ARestThatHelpsIsRepeated) {
+  FakeDevice device;
+  ClockWatch clock;
+  for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
+  device.heat_j = 6;
+  device.speed = [](const FakeDevice& d) { return d.heat_j > 4.5 ? 0.92 : d.heat_j > 2 ? 0.95 : 1.0; };
+  ThrottledSource source(device);
+  SamplingOptions options = options_for(device);
+  options.clock = &clock;
+  const Samples samples = sample(source, options);
+  EXPECT_EQ(slowest_us(samples), 100);
+  EXPECT_DOUBLE_EQ(samples.resting_s, 2 * options.rest_s);
+}
+
 TEST(Throttling, OnACpuARowsOwnBestClockProbesAreTheMeasureToo) {
   const auto slowest = [](double own_tolerance) {
     FakeDevice device;
