@@ -260,6 +260,9 @@ class Workspace {
   /// writes there through one of them is seen through both. The lender must outlive this.
   Workspace(Device& device, const Program& program, std::span<const Physical> tensors,
             const Workspace& lender, std::span<const Resource> shared);
+  /// Several workspaces of one program whose memory is allocated together: drivers allocate slowly.
+  static std::vector<Workspace> several(std::size_t count, Device& device, const Program& program,
+                                        std::span<const Physical> tensors, std::uint32_t guard);
   ~Workspace();
   Workspace(Workspace&&) noexcept;
   Workspace& operator=(Workspace&&) noexcept;
@@ -283,6 +286,8 @@ class Workspace {
   State& state() const { return *state_; }
 
  private:
+  explicit Workspace(std::unique_ptr<State> state);
+
   std::unique_ptr<State> state_;
 };
 

@@ -250,11 +250,8 @@ gpu::Workspace Experiment::empty_workspace() {
 }
 
 /// Originals are optional: they are dropped when there is not enough memory for both.
-gpu::Workspace Experiment::workspace_of(const gpu::Workspace* lender) {
-  const auto make = [&]() -> gpu::Workspace {
-    if (lender == nullptr) return {*device_, *program_, physical_, gpu::guard_bytes};
-    return {*device_, *program_, physical_, *lender, written_when_timed()};
-  };
+template <class Make>
+auto Experiment::with_room(const Make& make) -> decltype(make()) {
   try {
     return make();
   } catch (const gpu::OutOfMemory&) {
@@ -262,6 +259,18 @@ gpu::Workspace Experiment::workspace_of(const gpu::Workspace* lender) {
     originals_.reset();
     return make();
   }
+}
+
+gpu::Workspace Experiment::workspace_of(const gpu::Workspace* lender) {
+  return with_room([&]() -> gpu::Workspace {
+    if (lender == nullptr) return {*device_, *program_, physical_, gpu::guard_bytes};
+    return {*device_, *program_, physical_, *lender, written_when_timed()};
+  });
+}
+
+std::vector<gpu::Workspace> Experiment::empty_workspaces(std::size_t count) {
+  return with_room(
+      [&] { return gpu::Workspace::several(count, *device_, *program_, physical_, gpu::guard_bytes); });
 }
 
 std::vector<Resource> Experiment::written_when_timed() const {

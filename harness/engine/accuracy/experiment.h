@@ -57,6 +57,8 @@ class Experiment {
   std::vector<Finding> changes_in(const gpu::Workspace& workspace, Poison poison);
   /// Another workspace for the same program, uninitialized.
   gpu::Workspace empty_workspace();
+  /// So many of them, whose memory is allocated together.
+  std::vector<gpu::Workspace> empty_workspaces(std::size_t count);
   /// Everything that timed programs write: outputs, and scratch except for what set-up writes.
   std::vector<Resource> written_when_timed() const;
   /// Reads the outputs from a workspace.
@@ -82,6 +84,8 @@ class Experiment {
   std::uint32_t guard(std::size_t tensor) const {
     return gpu::guard_of(case_->forms[tensor], gpu::guard_bytes);
   }
+  template <class Make>
+  auto with_room(const Make& make) -> decltype(make());
   gpu::Workspace workspace_of(const gpu::Workspace* lender);
   void pack_inputs(Poison padding);
   ByteBuffer with_guards(std::size_t tensor, Poison guards) const;

@@ -83,8 +83,9 @@ void RotatingSets::open_cold() {
   for (auto i = sets_.size(); i < static_cast<std::size_t>(plan_.sets + plan_.emptying); ++i)
     others.push_back(i % data_.size());
   std::ranges::shuffle(others, chance_);
-  for (const std::size_t data : others) sets_.push_back({data_[data].experiment->empty_workspace(), data});
-  untouched_.emplace(data_.front().experiment->empty_workspace());
+  std::vector<gpu::Workspace> empty = data_.front().experiment->empty_workspaces(others.size() + 1);
+  untouched_.emplace(std::move(empty.back()));
+  for (std::size_t i = 0; i < others.size(); ++i) sets_.push_back({std::move(empty[i]), others[i]});
   copy_first_sets();
   cold_order_.emplace(static_cast<std::size_t>(plan_.sets), chance_);
   are_caches_empty_ = false;

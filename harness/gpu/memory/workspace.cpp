@@ -37,20 +37,31 @@ std::string describe(std::string_view what, const Physical& physical) {
                      to_string(physical.form()));
 }
 
-std::string story(const Device::State& device, const std::vector<Allocation*>& allocations) {
+/// An allocation and the workspace that it belongs to.
+struct Owned {
+  Workspace::State* state = nullptr;
+  Allocation* allocation = nullptr;
+};
+
+constexpr std::size_t most_named = 16;  // allocations in a message
+
+std::string story(const Device::State& device, const std::vector<Owned>& allocations) {
   std::uint64_t bytes = 0;
   std::string parts;
-  for (const Allocation* one : allocations) {
-    bytes += bytes_of(*one);
-    parts += fmt::format("{}{}: {}", parts.empty() ? "" : "; ", name_of(*one), bytes_text(bytes_of(*one)));
+  for (std::size_t i = 0; i < allocations.size(); ++i) {
+    const Allocation& one = *allocations[i].allocation;
+    bytes += bytes_of(one);
+    if (i < most_named)
+      parts += fmt::format("{}{}: {}", parts.empty() ? "" : "; ", name_of(one), bytes_text(bytes_of(one)));
   }
+  if (allocations.size() > most_named) parts += fmt::format("; {} more", allocations.size() - most_named);
   return fmt::format("allocating {} for a workspace on '{}' [{}]", bytes_text(bytes), device.info().name,
                      parts);
 }
 
 /// Refuses what is known not to fit: a driver asked for more than its limits may do anything.
 void refuse_impossible(const Device::State& device, const PlacementPlan& plan, std::uint32_t type,
-                       const std::vector<Allocation*>& allocations) {
+                       const std::vector<Owned>& allocations) {
   const PhysicalDevice& physical = device.physical;
   const std::uint64_t heap = physical.memory.memoryHeaps[physical.memory.memoryTypes[type].heapIndex].size;
   std::uint64_t sum = 0;
@@ -68,25 +79,29 @@ void refuse_impossible(const Device::State& device, const PlacementPlan& plan, s
 }
 
 /// Places what goes to one memory type.
-void allocate(Workspace::State& state, std::uint32_t type, const std::vector<Allocation*>& allocations) {
-  const Device::State& device = state.device;
+void allocate(Device::State& device, std::uint32_t type, const std::vector<Owned>& allocations) {
   std::vector<PlacementNeed> needs;
-  for (const Allocation* one : allocations) {
-    const VkMemoryRequirements asked = requirements_of(device, *one);
-    needs.push_back(
-        {.bytes = asked.size, .alignment = asked.alignment, .image = std::holds_alternative<Image>(*one)});
+  for (const Owned& one : allocations) {
+    const VkMemoryRequirements asked = requirements_of(device, *one.allocation);
+    needs.push_back({.bytes = asked.size,
+                     .alignment = asked.alignment,
+                     .image = std::holds_alternative<Image>(*one.allocation)});
   }
   const PlacementPlan plan =
       place(needs, device.physical.max_allocation_bytes, device.physical.image_granularity);
   refuse_impossible(device, plan, type, allocations);
-  const std::size_t first = state.blocks.size();
+  std::vector<std::shared_ptr<const MemoryBlock>> blocks;
   for (const std::uint64_t bytes : plan.block_bytes) {
-    state.blocks.emplace_back(state.device, bytes, type,
-                              fmt::format("a workspace's {} resources", allocations.size()));
+    blocks.push_back(std::make_shared<MemoryBlock>(
+        device, bytes, type, fmt::format("a workspace's {} resources", allocations.size())));
   }
+  std::vector<std::uint64_t> used(blocks.size());
   for (std::size_t i = 0; i < allocations.size(); ++i) {
-    const MemoryBlock& block = state.blocks[first + plan.places[i].block];
-    std::visit([&](auto& one) { bind(device, one, block, plan.places[i].offset); }, *allocations[i]);
+    const auto [at, offset] = plan.places[i];
+    std::visit([&](auto& one) { bind(device, one, *blocks[at], offset); }, *allocations[i].allocation);
+    Workspace::State& state = *allocations[i].state;
+    state.own_bytes += offset + needs[i].bytes - std::exchange(used[at], offset + needs[i].bytes);
+    if (state.blocks.empty() || state.blocks.back() != blocks[at]) state.blocks.push_back(blocks[at]);
   }
 }
 
@@ -124,8 +139,6 @@ Workspace::State::State(Device::State& owner, const Program& program, std::span<
     add(Resource::scratch(i), fmt::format("scratch '{}'", temporary.name),
         Physical(temporary.form, temporary.dtype, temporary.shape));
   }
-  place_all();
-  prepare();
 }
 
 void Workspace::State::add(Resource resource, const std::string& what, const Physical& physical) {
@@ -142,35 +155,33 @@ void Workspace::State::add(Resource resource, const std::string& what, const Phy
   to = create_buffer(device, describe(what, physical), bytes);
 }
 
-void Workspace::State::place_all() {
-  // By memory type, and there buffers before images: what stands between the two kinds is wasted once.
-  std::map<std::uint32_t, std::vector<Allocation*>> by_type;
-  for (const bool images : {false, true}) {
-    for (auto* allocations : {&tensors, &scratch}) {
-      for (std::optional<Allocation>& one : *allocations) {
-        if (!one || std::holds_alternative<Image>(*one) != images) {
-          continue;
-        }
-        const std::uint32_t allowed = requirements_of(device, *one).memoryTypeBits;
-        by_type[tensor_memory_type(device.physical.memory, allowed)].push_back(&*one);
-      }
+std::vector<Allocation*> Workspace::State::own(bool images) {
+  std::vector<Allocation*> found;
+  for (auto* allocations : {&tensors, &scratch}) {
+    for (std::optional<Allocation>& one : *allocations) {
+      if (one && std::holds_alternative<Image>(*one) == images) found.push_back(&*one);
     }
   }
-  for (const auto& [type, allocations] : by_type) {
-    allocate(*this, type, allocations);
-  }
+  return found;
 }
 
-void Workspace::State::prepare() {
-  std::vector<const Image*> images;
-  for (const auto* allocations : {&tensors, &scratch}) {
-    for (const std::optional<Allocation>& one : *allocations) {
-      if (const auto* image = one ? std::get_if<Image>(&*one) : nullptr) {
-        images.push_back(image);
+void Workspace::State::place(std::span<State* const> states) {
+  if (states.empty()) return;
+  Device::State& device = states.front()->device;
+  // By memory type, and there buffers before images: what stands between the two kinds is wasted once.
+  std::map<std::uint32_t, std::vector<Owned>> by_type;
+  std::vector<const Image*> all_images;
+  for (const bool images : {false, true}) {
+    for (State* state : states) {
+      for (Allocation* one : state->own(images)) {
+        const std::uint32_t allowed = requirements_of(device, *one).memoryTypeBits;
+        by_type[tensor_memory_type(device.physical.memory, allowed)].push_back({state, one});
+        if (images) all_images.push_back(&std::get<Image>(*one));
       }
     }
   }
-  prepare_images(device, images);
+  for (const auto& [type, allocations] : by_type) allocate(device, type, allocations);
+  prepare_images(device, all_images);
 }
 
 const Workspace::State::Allocation& Workspace::State::at(Resource resource) const {
@@ -199,14 +210,6 @@ Descriptor Workspace::State::descriptor_of(const Binding& binding) const {
 
 VkMemoryPropertyFlags Workspace::State::memory_of(Resource resource) const {
   return std::visit([](const auto& one) { return one.block->properties(); }, at(resource));
-}
-
-std::uint64_t Workspace::State::memory_bytes() const {
-  std::uint64_t sum = 0;
-  for (const MemoryBlock& block : blocks) {
-    sum += block.bytes();
-  }
-  return sum;
 }
 
 std::vector<Resource> Workspace::State::resources() const {
@@ -241,13 +244,34 @@ void Workspace::State::record_fill(VkCommandBuffer commands, Resource resource, 
                                   buffer.bytes - 2 * std::uint64_t{guard}, word);
 }
 
+Workspace::Workspace(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Workspace::Workspace(Device& device, const Program& program, std::span<const Physical> tensors,
                      std::uint32_t guard)
-    : state_(std::make_unique<State>(device.state(), program, tensors, guard, State::Loan{})) {}
+    : Workspace(std::make_unique<State>(device.state(), program, tensors, guard, State::Loan{})) {
+  State* const alone = state_.get();
+  State::place({&alone, 1});
+}
 Workspace::Workspace(Device& device, const Program& program, std::span<const Physical> tensors,
                      const Workspace& lender, std::span<const Resource> shared)
-    : state_(std::make_unique<State>(device.state(), program, tensors, lender.state_->guard,
-                                     State::Loan{lender.state_.get(), {shared.begin(), shared.end()}})) {}
+    : Workspace(std::make_unique<State>(device.state(), program, tensors, lender.state_->guard,
+                                        State::Loan{lender.state_.get(), {shared.begin(), shared.end()}})) {
+  State* const alone = state_.get();
+  State::place({&alone, 1});
+}
+
+std::vector<Workspace> Workspace::several(std::size_t count, Device& device, const Program& program,
+                                          std::span<const Physical> tensors, std::uint32_t guard) {
+  std::vector<Workspace> made;
+  std::vector<State*> states;
+  for (std::size_t i = 0; i < count; ++i) {
+    made.push_back(
+        Workspace(std::make_unique<State>(device.state(), program, tensors, guard, State::Loan{})));
+    states.push_back(made.back().state_.get());
+  }
+  State::place(states);
+  return made;
+}
+
 Workspace::~Workspace() = default;
 Workspace::Workspace(Workspace&&) noexcept = default;
 Workspace& Workspace::operator=(Workspace&&) noexcept = default;
@@ -317,7 +341,7 @@ void Workspace::copy_to(std::span<Workspace* const> others, std::span<const Reso
 }
 
 std::uint64_t Workspace::memory_bytes() const {
-  return state_->memory_bytes();
+  return state_->own_bytes;
 }
 
 }  // namespace assay::gpu

@@ -4,7 +4,7 @@
 #include "harness/gpu/memory/memory.h"
 
 #include <algorithm>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -30,13 +30,18 @@ struct Workspace::State {
     bool has(Resource resource) const { return std::ranges::find(resources, resource) != resources.end(); }
   };
 
+  /// Has no memory until place() gives it some.
   State(Device::State& device, const Program& program, std::span<const Physical> tensors, std::uint32_t guard,
         Loan loan);
+  /// Gives workspaces of one device their memory, all together in as few blocks as possible.
+  static void place(std::span<State* const> states);
 
   Device::State& device;
-  std::uint64_t id;                ///< never used twice by a device
-  std::uint32_t guard;             ///< bytes before and after the data of each buffer
-  std::deque<MemoryBlock> blocks;  ///< outlive what lies in them; never move
+  std::uint64_t id;             ///< never used twice by a device
+  std::uint32_t guard;          ///< bytes before and after the data of each buffer
+  std::uint64_t own_bytes = 0;  ///< of its blocks, those that it fills
+  /// Outlive what lies in them. Other workspaces may have a part.
+  std::vector<std::shared_ptr<const MemoryBlock>> blocks;
   Loan loan;
   std::vector<std::optional<Allocation>> tensors;  ///< nothing: the lender's
   std::vector<std::optional<Allocation>> scratch;  ///< the same
@@ -46,7 +51,6 @@ struct Workspace::State {
   Descriptor descriptor_of(const Binding& binding) const;
   /// Property flags of the type of memory that it lies in.
   VkMemoryPropertyFlags memory_of(Resource resource) const;
-  std::uint64_t memory_bytes() const;
   /// Records what fills the data of a resource, its guards left out, with a word: a texture's texels with its
   /// bits.
   void record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const;
@@ -58,8 +62,7 @@ struct Workspace::State {
 
  private:
   void add(Resource resource, const std::string& what, const Physical& physical);
-  void place_all();
-  void prepare();
+  std::vector<Allocation*> own(bool images);
 };
 
 }  // namespace assay::gpu

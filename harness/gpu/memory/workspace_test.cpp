@@ -79,6 +79,28 @@ TEST_F(WorkspaceTest, IsCopiedToManyAtOnce) {
   EXPECT_THROW(from.copy_to({{&stranger}}), std::logic_error);
 }
 
+TEST_F(WorkspaceTest, SeveralAreAllocatedTogetherAndKeepApart) {
+  Program program;
+  program.scratch.push_back(
+      {.name = "s", .dtype = DType::F32, .shape = {3, 5}, .form = {Storage::Texture3D, Layout::WP}});
+  const std::vector<Physical> tensors{words(100), words(3)};
+  const Workspace alone(device(), program, tensors, guard_bytes);
+  std::vector<Workspace> several = Workspace::several(9, device(), program, tensors, guard_bytes);
+  ASSERT_EQ(several.size(), 9U);
+  const std::vector<Resource> all{Resource::tensor(0), Resource::tensor(1), Resource::scratch(0)};
+  for (unsigned i = 0; i < several.size(); ++i) {
+    EXPECT_NEAR(static_cast<double>(several[i].memory_bytes()), static_cast<double>(alone.memory_bytes()),
+                256);
+    for (const Resource one : all) several[i].write(one, pattern(several[i].size(one), 7 * i + one.index));
+  }
+  several.erase(several.begin(), several.begin() + 4);  // what they share stays while one of them lives
+  for (unsigned i = 0; i < several.size(); ++i) {
+    for (const Resource one : all)
+      EXPECT_TRUE(several[i].read(one) == pattern(several[i].size(one), 7 * (i + 4) + one.index)) << i;
+  }
+  EXPECT_TRUE(Workspace::several(0, device(), program, tensors, guard_bytes).empty());
+}
+
 TEST_F(WorkspaceTest, RefusesPartsAndUnknownResources) {
   Workspace memory = workspace({}, {words(4)});
   EXPECT_THROW(memory.write(Resource::tensor(0), pattern(16, 0)), std::logic_error);
