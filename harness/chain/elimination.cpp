@@ -205,12 +205,14 @@ class Elimination {
 
 }  // namespace
 
-std::optional<Variables> least_sum(FactorProblem problem, const EliminationLimits& limits) {
-  const std::optional<Variables> order = EliminationOrder(problem).find(limits);
-  if (!order) return std::nullopt;
+std::optional<Variables> elimination_order(const FactorProblem& problem, const EliminationLimits& limits) {
+  return EliminationOrder(problem).find(limits);
+}
+
+Variables least_sum(FactorProblem problem, const Variables& order) {
   Elimination elimination(std::move(problem));
-  for (const std::size_t variable : *order) elimination.eliminate(variable);
-  return elimination.values(*order);
+  for (const std::size_t variable : order) elimination.eliminate(variable);
+  return elimination.values(order);
 }
 
 }  // namespace assay::chain

@@ -18,17 +18,21 @@ struct FactorProblem {
   std::vector<Factor> factors;
 };
 
-/// Limits of the tables that an elimination walks through.
+/// Limits of the tables over which an elimination minimizes.
 struct EliminationLimits {
   double largest_table = 1 << 22;  ///< entries; a table takes at most 64 MiB
   double all_tables = 1 << 26;     ///< entries of all tables: about a second
 };
 
+/// Returns the order in which to eliminate the variables: the next one is always the one with the smallest
+/// table, which covers it and those that it shares factors with. Nothing if the tables exceed the limits.
+/// Reads no factor's table.
+std::optional<std::vector<std::size_t>> elimination_order(const FactorProblem& problem,
+                                                          const EliminationLimits& limits);
+
 /// Returns the values of all variables for which the sum of all factors is the least, by bucket elimination
-/// (Dechter, "Bucket elimination: a unifying framework for reasoning", 1999): variables are eliminated one by
-/// one, each by replacing the factors that contain it with their minimum over it. The next variable is always
-/// the one with the smallest table. Returns nothing if the tables exceed the limits, which is known before
-/// the first is made.
-std::optional<std::vector<std::size_t>> least_sum(FactorProblem problem, const EliminationLimits& limits);
+/// (Dechter, "Bucket elimination: a unifying framework for reasoning", 1999): variables are eliminated in
+/// that order, each by replacing the factors that contain it with their minimum over it.
+std::vector<std::size_t> least_sum(FactorProblem problem, const std::vector<std::size_t>& order);
 
 }  // namespace assay::chain

@@ -1,12 +1,15 @@
 #pragma once
 
+#include "harness/chain/elimination.h"
 #include "harness/chain/net.h"
 
 namespace assay::chain {
 
-/// Improves choices node by node, in order and again and again, until no other choice of a single node lowers
-/// the cost (or, at equal cost, the number of transitions, then the choice's number). Ends where nothing
-/// improves.
-std::vector<std::size_t> improved_choices(const Net& net, std::vector<std::size_t> choices);
+/// Improves a plan until nothing improves, or for 8 rounds of two steps:
+/// - node by node, until no node improves: the best choice of the node, given all others (coordinate
+/// descent);
+/// - window by window: the best choices of up to 64 consecutive nodes, given all others, by variable
+/// elimination. The result never costs more than `plan`.
+Plan improved_plan(const Net& net, const Plan& plan);
 
 }  // namespace assay::chain

@@ -13,18 +13,14 @@ std::span<const std::size_t> output_forms(const PlanProblem::Node& node, const P
   return std::span(choice.forms).subspan(node.inputs.size());
 }
 
-/// Returns whether choices with the same form of that input have the same forms of the outputs, but not all
-/// choices do.
+/// Returns whether choices with the same form of that input have the same forms of the outputs.
 bool decides_outputs(const PlanProblem::Node& node, std::size_t input, std::size_t forms) {
   std::vector<const PlanProblem::Choice*> with_form(forms);
-  bool differ = false;
-  for (const PlanProblem::Choice& choice : node.choices) {
+  return std::ranges::all_of(node.choices, [&](const PlanProblem::Choice& choice) {
     const PlanProblem::Choice*& first = with_form[choice.forms[input]];
     if (first == nullptr) first = &choice;
-    if (!std::ranges::equal(output_forms(node, choice), output_forms(node, *first))) return false;
-    differ |= !std::ranges::equal(output_forms(node, choice), output_forms(node, node.choices.front()));
-  }
-  return differ;
+    return std::ranges::equal(output_forms(node, choice), output_forms(node, *first));
+  });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/chain/planner.h"
+#include "harness/chain/plan.h"
 
 namespace assay::chain {
 

@@ -19,18 +19,19 @@ Score score_of_copies(const PlanProblem::Tensor& tensor, std::size_t from,
   return score;
 }
 
+std::size_t form_at(const Net& net, const Slot& slot, const std::vector<std::size_t>& choices) {
+  return net.problem.nodes[slot.node].choices[choices[slot.node]].forms[slot.slot];
+}
+
 std::size_t form_made(const Net& net, std::size_t tensor, const std::vector<std::size_t>& choices) {
   const std::optional<Slot>& producer = net.producers[tensor];
-  if (!producer) return net.problem.tensors[tensor].given.value();
-  return net.problem.nodes[producer->node].choices[choices[producer->node]].forms[producer->slot];
+  return producer ? form_at(net, *producer, choices) : net.problem.tensors[tensor].given.value();
 }
 
 void find_targets(const Net& net, std::size_t tensor, const std::vector<std::size_t>& choices,
                   std::vector<std::size_t>& targets) {
   targets.clear();
-  for (const Slot& consumer : net.consumers[tensor]) {
-    targets.push_back(net.problem.nodes[consumer.node].choices[choices[consumer.node]].forms[consumer.slot]);
-  }
+  for (const Slot& consumer : net.consumers[tensor]) targets.push_back(form_at(net, consumer, choices));
   if (const auto& wanted = net.problem.tensors[tensor].wanted) targets.push_back(*wanted);
   keep_targets(targets, form_made(net, tensor, choices));
 }

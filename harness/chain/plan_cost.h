@@ -12,6 +12,9 @@ void keep_targets(std::vector<std::size_t>& forms, std::size_t from);
 Score score_of_copies(const PlanProblem::Tensor& tensor, std::size_t from,
                       const std::vector<std::size_t>& targets);
 
+/// Returns the form that the choices give a node's slot.
+std::size_t form_at(const Net& net, const Slot& slot, const std::vector<std::size_t>& choices);
+
 /// Returns the form in which the tensor is produced or given.
 std::size_t form_made(const Net& net, std::size_t tensor, const std::vector<std::size_t>& choices);
 

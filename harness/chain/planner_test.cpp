@@ -1,6 +1,8 @@
 #include "harness/chain/planner.h"
 
 #include "harness/chain/greedy_plan.h"
+#include "harness/chain/local_search.h"
+#include "harness/chain/node_variables.h"
 #include "harness/chain/optimal_plan.h"
 #include "harness/chain/plan_cost.h"
 #include "harness/chain/planner_test_support.h"
@@ -8,7 +10,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 
@@ -199,6 +203,32 @@ TEST(Planner, GreedyTakesTheOptimalPlanAtADeadEnd) {
   const Plan plan = make_plan(net, PlanMode::Greedy);
   EXPECT_EQ(plan.cost, 1);
   EXPECT_EQ(plan.choices, make_plan(net, PlanMode::Optimal).choices);
+}
+
+TEST(GreedyPlan, AvoidsImpossibleCopiesThatItSees) {
+  PlanProblem problem = fan_out({2, 2});
+  problem.tensors[1].copy_cost[0][2] = impossible;
+  const Net net = checked_net(problem);
+  EXPECT_THAT(greedy_choices(net), ElementsAre(1, 0, 0));
+}
+
+TEST(GreedyPlan, ACopyThatHasBeenMadeIsFree) {
+  // Another node, or the outside, needs the copy to form 1 anyway: the choice for form 1 then saves 3.
+  PlanProblem net{.tensors = {given_tensor(2, 10, 0), uniform_tensor(1, 0), uniform_tensor(1, 0)}};
+  net.nodes = {{.inputs = {0}, .outputs = {1}, .choices = {{.forms = {1, 0}}}},
+               {.inputs = {0}, .outputs = {2}, .choices = {{.forms = {0, 0}, .cost = 3}, {.forms = {1, 0}}}}};
+  EXPECT_EQ(make_plan(net, PlanMode::Greedy).cost, 10);
+  net.tensors[0].wanted = 1;
+  std::swap(net.nodes[0], net.nodes[1]);
+  EXPECT_EQ(make_plan(net, PlanMode::Greedy).cost, 10);
+}
+
+TEST(GreedyPlan, ACopyForTwoInputsOfANodeCountsOnce) {
+  PlanProblem net{.tensors = {given_tensor(2, 10, 0), uniform_tensor(1, 0)}};
+  net.nodes = {{.inputs = {0, 0},
+                .outputs = {1},
+                .choices = {{.forms = {0, 0, 0}, .cost = 15}, {.forms = {1, 1, 0}}}}};
+  EXPECT_EQ(make_plan(net, PlanMode::Greedy).cost, 10);
 }
 
 TEST(GreedyPlan, PaysForAConsumersFormLaterAndOptimalAtOnce) {
@@ -393,6 +423,19 @@ TEST(OptimalPlan, NeverCostsMoreThanTheOthers) {
   EXPECT_GT(greedy_is_better_than_naive, 10 * naive_is_better_than_greedy);
 }
 
+/// Returns whether another choice of one node would cost less.
+bool can_be_improved(const PlanProblem& net, const Plan& plan) {
+  Numbers choices = plan.choices;
+  for (std::size_t node = 0; node < choices.size(); ++node) {
+    for (std::size_t number = 0; number < net.nodes[node].choices.size(); ++number) {
+      choices[node] = number;
+      if (price(net, choices) < plan.cost) return true;
+    }
+    choices[node] = plan.choices[node];
+  }
+  return false;
+}
+
 TEST(OptimalPlan, FallsBackWhereTablesWouldBeTooLarge) {
   std::mt19937_64 random(5);
   int improved = 0;
@@ -403,6 +446,7 @@ TEST(OptimalPlan, FallsBackWhereTablesWouldBeTooLarge) {
     const Plan plan = optimal_plan(net, start, {.largest_table = 0});
     expect_consistent(problem, plan);
     EXPECT_FALSE(plan.is_exact);
+    EXPECT_FALSE(can_be_improved(problem, plan)) << i;
     EXPECT_GE(plan.cost, make_plan(problem, PlanMode::Optimal).cost);
     EXPECT_LE(plan.cost, std::min(start[0].cost, start[1].cost));
     if (plan.cost < std::min(start[0].cost, start[1].cost)) ++improved;
@@ -410,12 +454,55 @@ TEST(OptimalPlan, FallsBackWhereTablesWouldBeTooLarge) {
   EXPECT_GT(improved, 30);
 }
 
-TEST(OptimalPlan, TheSearchMendsImpossibleCopies) {
-  const PlanProblem problem = dead_end();
+TEST(ImprovedPlan, MendsImpossibleCopiesOneByOne) {
+  // First, tensors 0 and 1 need impossible copies. Node 0 can mend 0 alone; only then can node 1 mend 1, as
+  // otherwise it needs an impossible copy of tensor 2.
+  PlanProblem problem{.tensors = {given_tensor(2, impossible, 0), uniform_tensor(2, impossible),
+                                  uniform_tensor(2, impossible)}};
+  problem.tensors[2].copy_cost[1][0] = 1;
+  problem.nodes = {
+      {.inputs = {0}, .outputs = {1, 2}, .choices = {{.forms = {1, 0, 0}}, {.forms = {0, 0, 1}}}},
+      {.inputs = {1, 2}, .outputs = {}, .choices = {{.forms = {1, 0}}, {.forms = {0, 1}}}}};
   const Net net = checked_net(problem);
-  const Plan plan = optimal_plan(net, {plan_of(net, {0, 1, 0})}, {.largest_table = 0});
-  EXPECT_EQ(plan.cost, 1);
-  EXPECT_FALSE(plan.is_exact);
+  const Plan plan = improved_plan(net, plan_of(net, {0, 0}), {.largest_table = 0});
+  EXPECT_EQ(plan.cost, 0);
+  EXPECT_THAT(plan.choices, ElementsAre(1, 1));
+}
+
+/// Ten nodes that keep their input's form and cost 3 in form 0: one alone had better stay there, all should
+/// change.
+PlanProblem chain_that_changes_as_one() {
+  PlanProblem net{.tensors = {given_tensor(2, 10, 0)}};
+  for (std::size_t i = 0; i < 10; ++i) {
+    net.nodes.push_back({.inputs = {i}, .outputs = {i + 1}, .choices = tied_choices(2, 2)});
+    net.nodes.back().choices[0].cost = 3;
+    net.tensors.push_back(uniform_tensor(2, 10));
+  }
+  net.tensors.back().wanted = 0;
+  return net;
+}
+
+TEST(ImprovedPlan, ChangesConsecutiveNodesTogether) {
+  const PlanProblem problem = chain_that_changes_as_one();
+  const Net net = checked_net(problem);
+  const Plan start = plan_of(net, Numbers(10));
+  ASSERT_EQ(start.cost, 30);
+  ASSERT_FALSE(can_be_improved(problem, start));
+  EXPECT_EQ(improved_plan(net, start).cost, 20);
+}
+
+TEST(ImprovedPlan, LeavesTheOtherNodesOfALongNetAsTheyAre) {
+  // A window sees the forms at its ends: with all 400 nodes in form 1, no window may go back to form 0.
+  PlanProblem problem{.tensors = {given_tensor(2, 10, 1)}};
+  for (std::size_t i = 0; i < 400; ++i) {
+    problem.nodes.push_back({.inputs = {i}, .outputs = {i + 1}, .choices = tied_choices(2, 2)});
+    problem.tensors.push_back(uniform_tensor(2, 10));
+  }
+  problem.tensors.back().wanted = 1;
+  const Net net = checked_net(problem);
+  const Plan plan = improved_plan(net, plan_of(net, Numbers(400, 1)));
+  EXPECT_EQ(plan.cost, 0);
+  EXPECT_EQ(plan.choices, Numbers(400, 1));
 }
 
 /// Every node reads everything before it, in combinations of forms without a pattern.
@@ -459,6 +546,59 @@ TEST(OptimalPlan, ManyConsumersOfOneTensorArePlannedExactly) {
   EXPECT_TRUE(plan.is_exact);
   EXPECT_EQ(plan.cost, 10 + 10 + 2 * 4);
   EXPECT_THAT(plan.copies, ElementsAre(Transition{0, 0, 1}, Transition{0, 0, 2}));
+}
+
+TEST(OptimalPlan, ManyConsumersOfManyFormsAreSearched) {
+  PlanProblem net{.tensors = {given_tensor(1, 0, 0), uniform_tensor(14, 10)}};
+  net.nodes.push_back({.inputs = {0}, .outputs = {1}, .choices = {}});
+  for (std::size_t form = 0; form < 14; ++form) net.nodes[0].choices.push_back({.forms = {0, form}});
+  for (std::size_t i = 0; i < 6; ++i) {
+    net.nodes.push_back({.inputs = {1}, .outputs = {}, .choices = tied_choices(1, 14)});
+    for (std::size_t form = 0; form < 9; ++form) net.nodes.back().choices[form].cost = 1;
+  }
+  const Plan plan = make_plan(net, PlanMode::Optimal);
+  EXPECT_FALSE(plan.is_exact);
+  EXPECT_EQ(plan.cost, 0);
+}
+
+TEST(OptimalPlan, ADenseBlockIsPlannedExactly) {
+  // Every layer reads the concatenation of all tensors before it: sets of copied forms would make too large
+  // tables.
+  PlanProblem net{.tensors = {given_tensor(5, 10, 0)}};
+  std::mt19937_64 random(2);
+  std::vector<std::size_t> block{0};
+  for (int layer = 0; layer < 6; ++layer) {
+    const std::size_t concatenated = net.tensors.size();
+    net.nodes.push_back(
+        {.inputs = block, .outputs = {concatenated}, .choices = tied_choices(block.size() + 1, 5)});
+    net.nodes.push_back(
+        {.inputs = {concatenated}, .outputs = {concatenated + 1}, .choices = free_choices(2, 5)});
+    for (int i = 0; i < 2; ++i)
+      net.tensors.push_back(uniform_tensor(5, static_cast<double>(10 + random() % 30)));
+    for (PlanProblem::Choice& choice : net.nodes.back().choices)
+      choice.cost = static_cast<double>(random() % 50);
+    block.push_back(concatenated + 1);
+  }
+  EXPECT_TRUE(make_plan(net, PlanMode::Optimal).is_exact);
+}
+
+TEST(OptimalPlan, OfChoicesWithTheSameFormsTheCheapestCounts) {
+  // Few of the 4 ^ 6 combinations of forms are choices, and no form follows from another: the node has one
+  // variable.
+  std::mt19937_64 random(4);
+  PlanProblem net{.tensors = {given_tensor(4, 0, 0)}};
+  PlanProblem::Node node{.inputs = {0}, .outputs = {1, 2, 3, 4, 5}};
+  net.tensors.resize(6, uniform_tensor(4, 0));
+  for (int i = 0; i < 12; ++i) {
+    PlanProblem::Choice& choice = node.choices.emplace_back(PlanProblem::Choice{.cost = 9});
+    for (int slot = 0; slot < 6; ++slot) choice.forms.push_back(random() % 4);
+  }
+  node.choices.push_back({.forms = node.choices[3].forms, .cost = 5});
+  std::vector<std::size_t> domains;
+  ASSERT_EQ(node_variables(node, domains).variables.size(), 1U);
+  ASSERT_EQ(domains.front(), 12U);
+  net.nodes = {node};
+  EXPECT_THAT(make_plan(net, PlanMode::Optimal).choices, ElementsAre(12));
 }
 
 TEST(OptimalPlan, AResidualNetIsPlannedExactly) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/chain/planner.h"
+#include "harness/chain/plan.h"
 
 #include <limits>
 #include <random>
@@ -20,8 +20,8 @@ std::vector<chain::PlanProblem::Choice> tied_choices(std::size_t tensors, std::s
 
 /// A net of residual blocks with that many nodes: convolution, activation, convolution, addition of the
 /// block's input. Tensors have 5 forms; sizes, and with them costs, change from block to block. Convolutions
-/// have 25 choices, each node other best ones; activations and additions take any forms (25, 125 choices) at a
-/// cost where those differ.
+/// have 25 choices, each node other best ones; activations and additions take any forms (25, 125 choices) at
+/// a cost where those differ.
 chain::PlanProblem residual_net(std::size_t nodes);
 
 /// What random nets may contain.
