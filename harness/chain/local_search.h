@@ -9,7 +9,11 @@ namespace assay::chain {
 /// - node by node, until no node improves: the best choice of the node, given all others (coordinate
 /// descent);
 /// - window by window: the best choices of up to 64 consecutive nodes, given all others, by variable
-/// elimination. The result never costs more than `plan`.
-Plan improved_plan(const Net& net, const Plan& plan);
+/// elimination.
+///   A window whose tables would exceed the limits is halved.
+/// The result never costs more than `plan`.
+Plan improved_plan(const Net& net, const Plan& plan,
+                   const EliminationLimits& window_limits = {.largest_table = 1 << 16,
+                                                             .all_tables = 1 << 18});
 
 }  // namespace assay::chain
