@@ -1,10 +1,14 @@
 #pragma once
 
 #include "harness/base/error.h"
+#include "harness/chain/planner/plan.h"
 #include "harness/op/op.h"
 #include "harness/op/params.h"
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,7 +46,7 @@ struct Chain {
   std::string name;
   std::vector<ParamSpec> params;  ///< each with a default
   std::vector<OuterTensor> tensors;
-  std::vector<NodeDecl> nodes;  ///< producers before consumers, once in_order() has sorted them
+  std::vector<NodeDecl> nodes;  ///< in any order
   /// Tensors that leave the chain. Empty: those that no node reads.
   std::vector<std::string> outputs;
   const Op* clone = nullptr;       ///< changes the form of float tensors
@@ -68,11 +72,11 @@ class ChainError : public Error {
 };
 
 /// A tensor of a chain with known parameters.
-struct NetTensor {
-  std::string name;  ///< "a"; "conv1.w" for a tensor that only the node conv1 has
-  TensorSpec spec;   ///< its producer's, or for a tensor that enters its first consumer's
+struct ResolvedTensor {
+  std::string name;  ///< "a"; "conv1.w" for a constant that only the node conv1 has
+  TensorSpec spec;   ///< its producer's; for a tensor that enters, its first consumer's
   std::optional<QParams> qparams;
-  std::optional<std::size_t> producer;  ///< a node
+  std::optional<std::size_t> producer;  ///< a node; nothing: it enters
   std::vector<std::size_t> consumers;   ///< nodes, in order
   bool leaves = false;                  ///< it is an output of the chain
 
@@ -80,35 +84,46 @@ struct NetTensor {
 };
 
 /// A node whose parameters are known.
-struct NetNode {
+struct ResolvedNode {
   std::string name;
   const Op* op = nullptr;
   const Impl* impl = nullptr;
   Params params;
   std::vector<TensorSpec> specs;
-  std::vector<std::size_t> tensors;  ///< one per spec: index in Net::tensors
+  std::vector<std::size_t> tensors;  ///< one per spec: index in ResolvedChain::tensors
 };
 
 /// A chain with known parameters.
-struct Net {
-  std::vector<NetTensor> tensors;  ///< those that enter first, then the outputs of nodes, in order of nodes
-  std::vector<NetNode> nodes;      ///< producers before consumers
+struct ResolvedChain {
+  std::vector<ResolvedTensor> tensors;
+  std::vector<ResolvedNode> nodes;  ///< producers before consumers
+  /// The tensors of the chain as an op: those that enter, then those that leave.
+  std::vector<std::size_t> outer;
 };
 
-/// Sorts nodes so that producers come before consumers; returns for each the index in `chain.nodes` as
-/// declared. Throws ChainError for names that are used twice, a tensor with two producers or none, a cycle, an
-/// input that is not an input of its op, and the like.
+/// Returns the indices of the nodes such that producers come before consumers, else in the order declared.
+/// Throws ChainError for names that are used twice, a tensor with two producers or none, a cycle, and tensors
+/// that nothing reads although `outputs` does not name them.
 std::vector<std::size_t> in_order(const Chain& chain);
 
 /// Finds the parameters and tensors of all nodes. A parameter that is not given is taken
 /// - for qparams with the name of a connected input: from that tensor, whose producer has qparams with the
 ///   name of the output, or which enters the chain with qparams;
-/// - for sizes (`shape`, `N` `C` `H` `W`, `batch` `M` `K`, or a shape named after an input): from the shape of
-///   the first connected input, or of the input that the name begins with;
-/// - for `dtype`: from the first connected input, if it is a float tensor;
+/// - for sizes (`shape`; `N`, `C`, `H` and `W`; `batch`, `M` and `K`): from the shape of the main input, which
+///   is `x` if that is connected, else the first by name; for `b_shape`: from the input `b`; for `indices`:
+///   from the input of that name;
+/// - for `dtype`: from the main input, if the op has that choice;
 /// - else from the op's default.
 /// Throws ChainError if one is missing, if an op refuses them, or if shapes, dtypes or qparams do not meet.
-Net resolve(const Chain& chain, const Params& params);
+ResolvedChain resolve(const Chain& chain, const Params& params);
+
+/// One way to plan a chain's layouts, as an impl of its op.
+struct ChainImpl {
+  std::string name;
+  PlanMode mode;
+  std::string summary;
+};
+const std::vector<ChainImpl>& chain_impls();
 
 /// The op that a chain is in case files: its tensors are those that enter and leave, its impls are the ways to
 /// plan the layouts in between.

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,10 @@
 #include <vector>
 
 namespace assay {
+
+namespace chain {
+struct Chain;
+}
 
 /// One tensor of an op, for given parameters.
 struct TensorSpec {
@@ -146,6 +151,11 @@ struct Op {
   /// Paths from the source tree's root, for `assay ops` and docs/ops.md: the file that declares the op, then
   /// those of its family and of references/ that it includes. The registry that CMake generates fills it in.
   std::vector<std::string> files;
+  /// For ops that are not part of the binary, because case files declare them: what decides their answers
+  /// besides parameters. Equal texts mean equal answers.
+  std::string definition;
+  /// For a chain: what it consists of, so that its nodes can be judged one by one. Null for other ops.
+  std::shared_ptr<const chain::Chain> chain;
 
   const Impl* find_impl(std::string_view name) const;
   const ParamSpec* find_param(std::string_view name) const;

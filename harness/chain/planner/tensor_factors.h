@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/chain/net_part.h"
-#include "harness/chain/node_variables.h"
+#include "harness/chain/planner/net_part.h"
+#include "harness/chain/planner/node_variables.h"
 
 namespace assay::chain {
 

@@ -1,8 +1,8 @@
-#include "harness/chain/optimal_plan.h"
+#include "harness/chain/planner/optimal_plan.h"
 
-#include "harness/chain/exact_choices.h"
-#include "harness/chain/local_search.h"
-#include "harness/chain/plan_cost.h"
+#include "harness/chain/planner/exact_choices.h"
+#include "harness/chain/planner/local_search.h"
+#include "harness/chain/planner/plan_cost.h"
 
 #include <algorithm>
 

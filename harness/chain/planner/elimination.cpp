@@ -1,4 +1,4 @@
-#include "harness/chain/elimination.h"
+#include "harness/chain/planner/elimination.h"
 
 #include <algorithm>
 #include <functional>

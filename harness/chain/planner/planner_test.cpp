@@ -1,12 +1,12 @@
-#include "harness/chain/planner.h"
+#include "harness/chain/planner/planner.h"
 
-#include "harness/chain/exact_choices.h"
-#include "harness/chain/greedy_plan.h"
-#include "harness/chain/local_search.h"
-#include "harness/chain/node_variables.h"
-#include "harness/chain/optimal_plan.h"
-#include "harness/chain/plan_cost.h"
-#include "harness/chain/planner_test_support.h"
+#include "harness/chain/planner/exact_choices.h"
+#include "harness/chain/planner/greedy_plan.h"
+#include "harness/chain/planner/local_search.h"
+#include "harness/chain/planner/node_variables.h"
+#include "harness/chain/planner/optimal_plan.h"
+#include "harness/chain/planner/plan_cost.h"
+#include "harness/chain/planner/planner_test_support.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

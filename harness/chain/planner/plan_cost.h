@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/chain/net.h"
-#include "harness/chain/score.h"
+#include "harness/chain/planner/net.h"
+#include "harness/chain/planner/score.h"
 
 namespace assay::chain {
 

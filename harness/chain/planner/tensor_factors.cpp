@@ -1,6 +1,6 @@
-#include "harness/chain/tensor_factors.h"
+#include "harness/chain/planner/tensor_factors.h"
 
-#include "harness/chain/plan_cost.h"
+#include "harness/chain/planner/plan_cost.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
-#include "harness/chain/local_search.h"
+#include "harness/chain/planner/local_search.h"
 
-#include "harness/chain/exact_choices.h"
-#include "harness/chain/plan_cost.h"
+#include "harness/chain/planner/exact_choices.h"
+#include "harness/chain/planner/plan_cost.h"
 
 #include <algorithm>
 

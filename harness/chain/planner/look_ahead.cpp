@@ -1,4 +1,4 @@
-#include "harness/chain/look_ahead.h"
+#include "harness/chain/planner/look_ahead.h"
 
 #include <algorithm>
 #include <span>

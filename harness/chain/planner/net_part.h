@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/chain/net.h"
+#include "harness/chain/planner/net.h"
 
 namespace assay::chain {
 

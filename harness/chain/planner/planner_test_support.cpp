@@ -1,4 +1,4 @@
-#include "harness/chain/planner_test_support.h"
+#include "harness/chain/planner/planner_test_support.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "harness/chain/node_variables.h"
+#include "harness/chain/planner/node_variables.h"
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/chain/elimination.h"
-#include "harness/chain/net.h"
+#include "harness/chain/planner/elimination.h"
+#include "harness/chain/planner/net.h"
 
 namespace assay::chain {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/chain/plan.h"
+#include "harness/chain/planner/plan.h"
 
 namespace assay::chain {
 

@@ -1,4 +1,4 @@
-#include "harness/chain/plan_cost.h"
+#include "harness/chain/planner/plan_cost.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/chain/score.h"
+#include "harness/chain/planner/score.h"
 
 #include <optional>
 #include <vector>

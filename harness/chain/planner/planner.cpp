@@ -1,8 +1,8 @@
-#include "harness/chain/planner.h"
+#include "harness/chain/planner/planner.h"
 
-#include "harness/chain/greedy_plan.h"
-#include "harness/chain/optimal_plan.h"
-#include "harness/chain/plan_cost.h"
+#include "harness/chain/planner/greedy_plan.h"
+#include "harness/chain/planner/optimal_plan.h"
+#include "harness/chain/planner/plan_cost.h"
 
 #include <fmt/format.h>
 

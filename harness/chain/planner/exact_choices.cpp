@@ -1,6 +1,6 @@
-#include "harness/chain/exact_choices.h"
+#include "harness/chain/planner/exact_choices.h"
 
-#include "harness/chain/tensor_factors.h"
+#include "harness/chain/planner/tensor_factors.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-#include "harness/chain/greedy_plan.h"
+#include "harness/chain/planner/greedy_plan.h"
 
-#include "harness/chain/look_ahead.h"
+#include "harness/chain/planner/look_ahead.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "harness/chain/net.h"
+#include "harness/chain/planner/net.h"
 
 #include <fmt/format.h>
 

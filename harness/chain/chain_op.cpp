@@ -1,0 +1,174 @@
+#include "harness/chain/chain.h"
+#include "harness/chain/chain_program.h"
+#include "harness/chain/layout_plan.h"
+#include "harness/tensor/dtype.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace assay::chain {
+namespace {
+
+using SharedChain = std::shared_ptr<const Chain>;
+
+std::vector<TensorSpec> tensors_of(const ResolvedChain& resolved) {
+  std::vector<TensorSpec> tensors;
+  for (const std::size_t outer : resolved.outer) {
+    TensorSpec spec = resolved.tensors[outer].spec;
+    // What leaves is compared bit for bit with what the steps left that were judged one by one.
+    if (!spec.is_input()) spec.output_class = OutputClass::Exact;
+    tensors.push_back(std::move(spec));
+  }
+  return tensors;
+}
+
+template <class T>
+void round_into(const HostTensor& from, std::span<T> to) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = T(static_cast<float>(from.at(static_cast<std::int64_t>(i))));
+}
+
+/// References may give floats in float64: as a device would store them.
+HostTensor rounded(HostTensor tensor, DType dtype) {
+  if (tensor.dtype() == dtype) return tensor;
+  HostTensor to(dtype, tensor.shape());
+  if (dtype == DType::F32) {
+    round_into(tensor, to.as<float>());
+  } else if (dtype == DType::F16) {
+    round_into(tensor, to.as<Half>());
+  } else {
+    throw std::logic_error(fmt::format("a reference gave {} where the op declares {}", name_of(tensor.dtype()),
+                                       name_of(dtype)));
+  }
+  return to;
+}
+
+/// The references of all nodes, one after the other.
+std::vector<Expected> references_of(const Chain& chain, const Params& params,
+                                    std::span<const HostTensor> inputs) {
+  const ResolvedChain resolved = resolve(chain, params);
+  std::vector<HostTensor> values(resolved.tensors.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) values[resolved.outer[i]] = inputs[i];
+  for (const ResolvedNode& node : resolved.nodes) {
+    std::vector<HostTensor> given;
+    for (std::size_t i = 0; i < node.specs.size(); ++i) {
+      if (node.specs[i].is_input()) given.push_back(values[node.tensors[i]]);
+    }
+    std::vector<Expected> expected = node.op->reference(node.params, given);
+    std::size_t output = 0;
+    for (std::size_t i = 0; i < node.specs.size(); ++i) {
+      if (node.specs[i].is_input()) continue;
+      values[node.tensors[i]] = rounded(std::move(expected[output++].values), node.specs[i].dtype);
+    }
+  }
+  std::vector<Expected> leaving;
+  for (const std::size_t outer : resolved.outer) {
+    if (resolved.tensors[outer].leaves) leaving.push_back({values[outer], {}, {}, {}});
+  }
+  return leaving;
+}
+
+/// What enters is read once, what leaves written once, and every node computes what it computes alone.
+Work work_of(const Chain& chain, const Params& params, std::span<const TensorSpec> tensors) {
+  Work work = streaming_work(tensors);
+  for (const ResolvedNode& node : resolve(chain, params).nodes)
+    work.operations += node.op->work(node.params, node.specs).operations;
+  return work;
+}
+
+/// The ceiling of the node with the most operations.
+Ceiling ceiling_of_chain(const Chain& chain, PlanMode mode, const BuildContext& context) {
+  const ResolvedChain resolved = resolve(chain, context.params);
+  const LayoutPlan plan = plan_layouts(chain, resolved, context.forms, context.device, mode);
+  std::int64_t most = -1;
+  Ceiling ceiling = Ceiling::Bandwidth;
+  const Tune tune;
+  for (const Step& step : plan.steps) {
+    const std::int64_t operations = step.op->work(step.params, step.specs).operations;
+    if (operations <= most) continue;
+    most = operations;
+    ceiling = ceiling_of(*step.impl, BuildContext(step.params, step.specs, step.forms, context.device, tune));
+  }
+  return ceiling;
+}
+
+Program build(const Chain& chain, PlanMode mode, const BuildContext& context) {
+  const ResolvedChain resolved = resolve(chain, context.params);
+  const LayoutPlan plan = plan_layouts(chain, resolved, context.forms, context.device, mode);
+  return timed_program(plan, resolved, context.device).program;
+}
+
+std::optional<std::string> why_unsupported(const Chain& chain, PlanMode mode, const BuildContext& context) try {
+  plan_layouts(chain, resolve(chain, context.params), context.forms, context.device, mode);
+  return std::nullopt;
+} catch (const Error& error) {
+  return error.what();
+}
+
+Impl impl_of(const SharedChain& chain, const ChainImpl& declared) {
+  Impl impl;
+  impl.name = declared.name;
+  impl.summary = declared.summary;
+  const PlanMode mode = declared.mode;
+  impl.ceiling_here = [chain, mode](const BuildContext& at) { return ceiling_of_chain(*chain, mode, at); };
+  impl.unsupported_reason = [chain, mode](const BuildContext& at) {
+    return why_unsupported(*chain, mode, at);
+  };
+  impl.build = [chain, mode](const BuildContext& at) { return build(*chain, mode, at); };
+  return impl;
+}
+
+std::string text_of(const ValueOrName& value) {
+  if (const auto* name = std::get_if<ParamName>(&value)) return "$" + name->name;
+  return to_string(std::get<Value>(value));
+}
+
+/// Everything that decides the answers: equal texts mean equal chains.
+std::string definition_of(const Chain& chain) {
+  std::string text;
+  for (const OuterTensor& tensor : chain.tensors) {
+    text += fmt::format("tensor {} {} {}", tensor.name, name_of(tensor.dtype), text_of(tensor.shape));
+    if (tensor.qparams) text += " " + text_of(*tensor.qparams);
+    text += '\n';
+  }
+  for (const NodeDecl& node : chain.nodes) {
+    text += fmt::format("node {} {} {}", node.name, node.op->name, node.op->version);
+    for (const auto& [name, value] : node.params) text += fmt::format(" {}={}", name, text_of(value));
+    text += fmt::format(" {} {}\n", node.inputs, node.outputs);
+  }
+  return text + fmt::format("outputs {}\n", chain.outputs);
+}
+
+}  // namespace
+
+const std::vector<ChainImpl>& chain_impls() {
+  static const std::vector<ChainImpl> impls{
+      {"naive", PlanMode::Naive, "every node in its op's first form"},
+      {"greedy", PlanMode::Greedy, "one sweep over the nodes that looks ahead through their readers"},
+      {"optimal", PlanMode::Optimal, "the forms whose transitions move the fewest bytes"}};
+  return impls;
+}
+
+Op op_of(Chain declared) {
+  const auto chain = std::make_shared<const Chain>(std::move(declared));
+  Op op;
+  op.name = chain->name;
+  op.summary = fmt::format("a chain of {} nodes", chain->nodes.size());
+  op.params = chain->params;
+  op.tensors = [chain](const Params& params) { return tensors_of(resolve(*chain, params)); };
+  op.reference = [chain](const Params& params, std::span<const HostTensor> inputs) {
+    return references_of(*chain, params, inputs);
+  };
+  op.work = [chain](const Params& params, std::span<const TensorSpec> tensors) {
+    return work_of(*chain, params, tensors);
+  };
+  for (const ChainImpl& impl : chain_impls()) op.impls.push_back(impl_of(chain, impl));
+  op.definition = definition_of(*chain);
+  op.chain = chain;
+  return op;
+}
+
+}  // namespace assay::chain

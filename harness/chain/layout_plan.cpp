@@ -1,0 +1,322 @@
+#include "harness/chain/layout_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace assay::chain {
+namespace {
+
+constexpr double impossible = std::numeric_limits<double>::infinity();
+
+/// An op at one point, before its forms are chosen.
+struct OpPoint {
+  const Op* op = nullptr;
+  const Impl* impl = nullptr;
+  const Params* params = nullptr;
+  std::span<const TensorSpec> specs;
+};
+
+bool can_hold(const TensorSpec& spec, Form form) try {
+  const Physical physical(form, spec.dtype, spec.shape);
+  return physical.bytes() >= 0;
+} catch (const Error&) {
+  return false;
+}
+
+/// The impl that runs these forms on the device, or null.
+const Impl* impl_for(const OpPoint& point, std::span<const Form> forms, const DeviceInfo& device) {
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    if (!can_hold(point.specs[i], forms[i])) return nullptr;
+  }
+  const Tune tune;
+  const BuildContext context(*point.params, point.specs, forms, device, tune);
+  for (const Impl* impl : candidates(*point.op, *point.impl, context)) {
+    if (can_run(*impl, context)) return impl;
+  }
+  return nullptr;
+}
+
+/// The forms in which a tensor may be: those that its producer and its consumers know.
+class FormsOfTensors {
+ public:
+  FormsOfTensors(const ResolvedChain& chain, std::span<const Form> outer) : forms_(chain.tensors.size()) {
+    for (std::size_t i = 0; i < outer.size(); ++i) add(chain.outer[i], outer[i]);
+    for (const ResolvedNode& node : chain.nodes) {
+      for (std::size_t i = 0; i < node.specs.size(); ++i) {
+        if (node.specs[i].constant) continue;
+        for (const Form form : node.specs[i].forms) add(node.tensors[i], form);
+      }
+    }
+  }
+
+  const std::vector<Form>& of(std::size_t tensor) const { return forms_[tensor]; }
+  std::size_t index(std::size_t tensor, Form form) const {
+    return static_cast<std::size_t>(std::ranges::find(forms_[tensor], form) - forms_[tensor].begin());
+  }
+
+ private:
+  void add(std::size_t tensor, Form form) {
+    std::vector<Form>& known = forms_[tensor];
+    if (std::ranges::find(known, form) == known.end()) known.push_back(form);
+  }
+
+  std::vector<std::vector<Form>> forms_;
+};
+
+/// Copies of one tensor from form to form.
+class Copies {
+ public:
+  Copies(const Chain& chain, const TensorSpec& spec) : spec_(&spec) {
+    op_ = spec.dtype == DType::I8                                   ? chain.q8ta_clone
+          : spec.dtype == DType::F32 || spec.dtype == DType::F16 ? chain.clone
+                                                                     : nullptr;
+    if (op_ == nullptr) return;
+    for (const ParamSpec& param : op_->params) {
+      if (param.name == "shape") {
+        params_.set("shape", spec.shape);
+      } else if (param.name == "dtype") {
+        params_.set("dtype", std::string(name_of(spec.dtype)));
+      } else if (const auto fallback = param.default_for(params_)) {
+        params_.set(param.name, *fallback);
+      }
+    }
+    specs_ = op_->tensors(params_);
+  }
+
+  /// The step without its values; nothing if there is no such copy on the device.
+  std::optional<Step> step(Form from, Form to, const DeviceInfo& device) const {
+    if (op_ == nullptr) return std::nullopt;
+    const std::vector<Form> forms{from, to};
+    const Impl* impl = impl_for({op_, &op_->impls.front(), &params_, specs_}, forms, device);
+    if (impl == nullptr) return std::nullopt;
+    return Step{.name = {},
+                .op = op_,
+                .impl = impl,
+                .params = params_,
+                .specs = specs_,
+                .forms = forms,
+                .values = {},
+                .is_transition = true};
+  }
+
+  std::int64_t bytes(Form from, Form to) const {
+    return Physical(from, spec_->dtype, spec_->shape).bytes() +
+           Physical(to, spec_->dtype, spec_->shape).bytes();
+  }
+
+ private:
+  const TensorSpec* spec_;
+  const Op* op_ = nullptr;
+  Params params_;
+  std::vector<TensorSpec> specs_;
+};
+
+/// Whether a node leaves all values where they are if its two tensors have one form.
+bool is_identity(const ResolvedNode& node, std::span<const Form> forms) {
+  const bool is_copy = node.op->name == "clone" || node.op->name == "q8ta_clone";
+  if ((!is_copy && node.op->name != "view") || forms.size() != 2 || forms[0] != forms[1]) return false;
+  if (node.specs[0].shape == node.specs[1].shape) return true;
+  return std::ranges::all_of(std::array{0, 1}, [&](int i) {
+    const auto at = static_cast<std::size_t>(i);
+    return !is_texture(forms[at]) &&
+           Physical(forms[at], node.specs[at].dtype, node.specs[at].shape).is_contiguous();
+  });
+}
+
+/// Plans one chain.
+class Planner {
+ public:
+  Planner(const Chain& chain, const ResolvedChain& resolved, std::span<const Form> outer,
+          const DeviceInfo& device)
+      : resolved_(resolved), outer_(outer), device_(device), forms_(resolved, outer) {
+    for (const ResolvedTensor& tensor : resolved.tensors) copies_.emplace_back(chain, tensor.spec);
+  }
+
+  LayoutPlan plan(PlanMode mode) {
+    const PlanProblem problem = make_problem();
+    const Plan plan = make_plan(problem, mode);
+    made_.is_exact = plan.is_exact;
+    for (std::size_t i = 0; i < resolved_.outer.size(); ++i) {
+      if (resolved_.tensors[resolved_.outer[i]].enters()) value_of(resolved_.outer[i], outer_[i]);
+    }
+    for (std::size_t i = 0; i < resolved_.nodes.size(); ++i) add_node(i, forms_of_node(i, plan.choices[i]));
+    for (std::size_t i = 0; i < resolved_.outer.size(); ++i)
+      made_.outer.push_back(in_form(resolved_.outer[i], outer_[i]));
+    return std::move(made_);
+  }
+
+ private:
+  /// The slots of a node whose forms are planned: all but constants.
+  static std::vector<std::size_t> planned_slots(const ResolvedNode& node) {
+    std::vector<std::size_t> slots;
+    for (const bool inputs : {true, false}) {
+      for (std::size_t i = 0; i < node.specs.size(); ++i) {
+        if (node.specs[i].is_input() == inputs && !node.specs[i].constant) slots.push_back(i);
+      }
+    }
+    return slots;
+  }
+
+  Form outer_form(std::size_t tensor) const {
+    const auto found = std::ranges::find(resolved_.outer, tensor);
+    return outer_[static_cast<std::size_t>(found - resolved_.outer.begin())];
+  }
+
+  /// The forms of all of a node's tensors that the device can run, the op's default first.
+  std::vector<std::vector<Form>> possible_forms(const ResolvedNode& node) const {
+    const std::vector<std::size_t> slots = planned_slots(node);
+    std::vector<Form> forms(node.specs.size());
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      if (node.specs[i].constant) forms[i] = outer_form(node.tensors[i]);
+    }
+    std::vector<std::vector<Form>> possible;
+    std::vector<std::size_t> at(slots.size());
+    for (bool is_done = false; !is_done;) {
+      for (std::size_t i = 0; i < slots.size(); ++i) forms[slots[i]] = node.specs[slots[i]].forms[at[i]];
+      if (impl_for({node.op, node.impl, &node.params, node.specs}, forms, device_) != nullptr)
+        possible.push_back(forms);
+      is_done = true;
+      for (std::size_t i = slots.size(); i-- > 0 && is_done;) {
+        is_done = ++at[i] == node.specs[slots[i]].forms.size();
+        if (is_done) at[i] = 0;
+      }
+    }
+    if (possible.empty())
+      throw Error(fmt::format("node '{}': {} can run in no form on this device", node.name, node.op->name));
+    return possible;
+  }
+
+  PlanProblem make_problem() {
+    PlanProblem problem;
+    add_tensors(problem);
+    for (const ResolvedNode& node : resolved_.nodes) {
+      const std::vector<std::size_t> slots = planned_slots(node);
+      PlanProblem::Node& made = problem.nodes.emplace_back();
+      for (const std::size_t slot : slots)
+        (node.specs[slot].is_input() ? made.inputs : made.outputs).push_back(number_[node.tensors[slot]]);
+      possible_.push_back(possible_forms(node));
+      for (const std::vector<Form>& forms : possible_.back()) {
+        PlanProblem::Choice& choice = made.choices.emplace_back();
+        for (const std::size_t slot : slots)
+          choice.forms.push_back(forms_.index(node.tensors[slot], forms[slot]));
+      }
+    }
+    return problem;
+  }
+
+  /// Tensors that only constants of nodes read are not planned.
+  void add_tensors(PlanProblem& problem) {
+    number_.assign(resolved_.tensors.size(), 0);
+    std::set<std::size_t> planned;
+    for (const ResolvedNode& node : resolved_.nodes) {
+      for (const std::size_t slot : planned_slots(node)) planned.insert(node.tensors[slot]);
+    }
+    for (const std::size_t tensor : planned) {
+      number_[tensor] = problem.tensors.size();
+      PlanProblem::Tensor& made = problem.tensors.emplace_back();
+      const ResolvedTensor& one = resolved_.tensors[tensor];
+      if (one.enters()) made.given = forms_.index(tensor, outer_form(tensor));
+      if (one.leaves) made.wanted = forms_.index(tensor, outer_form(tensor));
+      made.copy_cost = copy_costs(tensor);
+    }
+  }
+
+  std::vector<std::vector<double>> copy_costs(std::size_t tensor) const {
+    const std::vector<Form>& forms = forms_.of(tensor);
+    std::vector<std::vector<double>> costs(forms.size(), std::vector<double>(forms.size(), impossible));
+    for (std::size_t from = 0; from < forms.size(); ++from) {
+      for (std::size_t to = 0; to < forms.size(); ++to) {
+        if (from != to && copies_[tensor].step(forms[from], forms[to], device_))
+          costs[from][to] = static_cast<double>(copies_[tensor].bytes(forms[from], forms[to]));
+      }
+    }
+    return costs;
+  }
+
+  const std::vector<Form>& forms_of_node(std::size_t node, std::size_t choice) const {
+    return possible_[node][choice];
+  }
+
+  std::size_t value_of(std::size_t tensor, Form form) {
+    const ChainValue value{tensor, form};
+    const auto known = std::ranges::find(made_.values, value);
+    if (known != made_.values.end()) {
+      const auto index = static_cast<std::size_t>(known - made_.values.begin());
+      return alias_.contains(index) ? alias_.at(index) : index;
+    }
+    made_.values.push_back(value);
+    return made_.values.size() - 1;
+  }
+
+  bool has(std::size_t tensor, Form form) const {
+    return std::ranges::find(made_.values, ChainValue{tensor, form}) != made_.values.end();
+  }
+
+  /// The tensor in that form; copies it if it is not there yet.
+  std::size_t in_form(std::size_t tensor, Form form) {
+    if (has(tensor, form)) return value_of(tensor, form);
+    const auto made = std::ranges::find(made_.values, tensor, &ChainValue::tensor);
+    const Form from = made->form;
+    std::optional<Step> step = copies_[tensor].step(from, form, device_);
+    if (!step) {
+      throw Error(fmt::format("the tensor '{}' cannot be copied from {} to {} on this device",
+                              resolved_.tensors[tensor].name, to_string(from), to_string(form)));
+    }
+    step->name = fmt::format("{} to {}", resolved_.tensors[tensor].name, to_string(form));
+    step->values = {value_of(tensor, from), value_of(tensor, form)};
+    made_.transitions += 1;
+    made_.transition_bytes += copies_[tensor].bytes(from, form);
+    made_.steps.push_back(*std::move(step));
+    return made_.steps.back().values[1];
+  }
+
+  void add_node(std::size_t index, const std::vector<Form>& forms) {
+    const ResolvedNode& node = resolved_.nodes[index];
+    Step step{.name = node.name,
+              .op = node.op,
+              .impl = impl_for({node.op, node.impl, &node.params, node.specs}, forms, device_),
+              .params = node.params,
+              .specs = node.specs,
+              .forms = forms,
+              .values = std::vector<std::size_t>(node.specs.size()),
+              .is_transition = false};
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      if (node.specs[i].is_input()) step.values[i] = in_form(node.tensors[i], forms[i]);
+    }
+    if (is_identity(node, forms) && !resolved_.tensors[node.tensors[1]].leaves) {
+      made_.values.push_back({node.tensors[1], forms[1]});
+      alias_[made_.values.size() - 1] = step.values[0];
+      made_.folded += 1;
+      return;
+    }
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      if (!node.specs[i].is_input()) step.values[i] = value_of(node.tensors[i], forms[i]);
+    }
+    made_.steps.push_back(std::move(step));
+  }
+
+  const ResolvedChain& resolved_;
+  std::span<const Form> outer_;
+  const DeviceInfo& device_;
+  FormsOfTensors forms_;
+  std::vector<Copies> copies_;
+  std::vector<std::size_t> number_;  ///< of a tensor in the planner's problem
+  std::vector<std::vector<std::vector<Form>>> possible_;
+  LayoutPlan made_;
+  std::map<std::size_t, std::size_t> alias_;  ///< value of a folded node's output -> of its input
+};
+
+}  // namespace
+
+LayoutPlan plan_layouts(const Chain& chain, const ResolvedChain& resolved, std::span<const Form> outer,
+                        const DeviceInfo& device, PlanMode mode) {
+  return Planner(chain, resolved, outer, device).plan(mode);
+}
+
+}  // namespace assay::chain
