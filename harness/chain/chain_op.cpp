@@ -26,9 +26,10 @@ std::vector<TensorSpec> tensors_of(const ResolvedChain& resolved) {
   return tensors;
 }
 
-template <class T>
-void round_into(const HostTensor& from, std::span<T> to) {
-  for (std::size_t i = 0; i < to.size(); ++i) to[i] = T(static_cast<float>(from.at(static_cast<std::int64_t>(i))));
+template <class T, class Convert>
+void convert_all(const HostTensor& from, std::span<T> to, Convert convert) {
+  for (std::size_t i = 0; i < to.size(); ++i)
+    to[i] = convert(static_cast<float>(from.at(static_cast<std::int64_t>(i))));
 }
 
 /// References may give floats in float64: as a device would store them.
@@ -36,9 +37,9 @@ HostTensor rounded(HostTensor tensor, DType dtype) {
   if (tensor.dtype() == dtype) return tensor;
   HostTensor to(dtype, tensor.shape());
   if (dtype == DType::F32) {
-    round_into(tensor, to.as<float>());
+    convert_all(tensor, to.as<float>(), [](float value) { return value; });
   } else if (dtype == DType::F16) {
-    round_into(tensor, to.as<Half>());
+    convert_all(tensor, to.as<Half>(), to_half);
   } else {
     throw std::logic_error(fmt::format("a reference gave {} where the op declares {}", name_of(tensor.dtype()),
                                        name_of(dtype)));

@@ -1,8 +1,8 @@
 // The time of planning the forms of a net's tensors, for nets of residual blocks:
 // build/release/planner_benchmark
 
-#include "harness/chain/planner.h"
-#include "harness/chain/planner_test_support.h"
+#include "harness/chain/planner/planner.h"
+#include "harness/chain/planner/planner_test_support.h"
 
 #include <benchmark/benchmark.h>
 

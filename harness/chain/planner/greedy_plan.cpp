@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 #include <tuple>
 
 namespace assay::chain {
@@ -57,15 +56,21 @@ class GreedySweep {
   Needs needs_of(const PlanProblem::Node& node, const PlanProblem::Choice& choice) const {
     Needs needs{.cost = choice.cost};
     for (std::size_t slot = 0; slot < node.inputs.size(); ++slot) {
-      const bool is_repeated =
-          std::ranges::any_of(std::views::iota(std::size_t{0}, slot), [&](std::size_t earlier) {
-            return node.inputs[earlier] == node.inputs[slot] && choice.forms[earlier] == choice.forms[slot];
-          });
-      if (is_repeated || exists_[node.inputs[slot]][choice.forms[slot]]) continue;
+      if (exists_[node.inputs[slot]][choice.forms[slot]] || is_repeated(node, choice, slot)) continue;
       needs.cost += copy_cost(node.inputs[slot], choice.forms[slot]);
       ++needs.copies;
     }
     return needs;
+  }
+
+  /// Whether a slot before that one takes the same tensor in the same form.
+  static bool is_repeated(const PlanProblem::Node& node, const PlanProblem::Choice& choice,
+                          std::size_t slot) {
+    for (std::size_t earlier = 0; earlier < slot; ++earlier) {
+      if (node.inputs[earlier] == node.inputs[slot] && choice.forms[earlier] == choice.forms[slot])
+        return true;
+    }
+    return false;
   }
 
   double copy_cost(std::size_t tensor, std::size_t to) const {

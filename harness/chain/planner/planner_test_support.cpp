@@ -1,6 +1,10 @@
 #include "harness/chain/planner/planner_test_support.h"
 
+#include "harness/chain/planner/planner.h"
+
 #include <algorithm>
+#include <set>
+#include <stdexcept>
 
 namespace assay::test {
 namespace {
@@ -139,6 +143,92 @@ PlanProblem random_net(std::mt19937_64& random, const RandomNet& limits) {
     if (draw.below(4) == 0) tensor.wanted = draw.below(tensor.copy_cost.size());
   }
   return net;
+}
+
+PlanProblem::Tensor given_tensor(std::size_t forms, double cost, std::size_t form) {
+  PlanProblem::Tensor tensor = uniform_tensor(forms, cost);
+  tensor.given = form;
+  return tensor;
+}
+
+PlanProblem::Tensor wanted_tensor(std::size_t forms, double cost, std::size_t form) {
+  PlanProblem::Tensor tensor = uniform_tensor(forms, cost);
+  tensor.wanted = form;
+  return tensor;
+}
+
+PlanProblem chain_of_three() {
+  PlanProblem net{.tensors = {given_tensor(3, 10, 0), uniform_tensor(3, 10), uniform_tensor(3, 10),
+                              wanted_tensor(3, 10, 0)}};
+  for (const std::size_t preferred : {1U, 2U, 1U}) {
+    PlanProblem::Node node{.inputs = {net.nodes.size()}, .outputs = {net.nodes.size() + 1}};
+    node.choices = {{.forms = {preferred, preferred}}};
+    for (const PlanProblem::Choice& choice : tied_choices(2, 3)) node.choices.push_back(choice);
+    net.nodes.push_back(node);
+  }
+  return net;
+}
+
+PlanProblem residual() {
+  PlanProblem net{.tensors = {given_tensor(2, 10, 0), uniform_tensor(2, 10), uniform_tensor(2, 10),
+                              wanted_tensor(2, 10, 0)}};
+  net.nodes = {{.inputs = {0}, .outputs = {1}, .choices = free_choices(2, 2)},
+               {.inputs = {1}, .outputs = {2}, .choices = tied_choices(2, 2)},
+               {.inputs = {2, 1}, .outputs = {3}, .choices = tied_choices(3, 2)}};
+  net.nodes[1].choices[0].cost = 25;
+  return net;
+}
+
+PlanProblem fan_out(const std::vector<std::size_t>& consumer_forms) {
+  PlanProblem net{.tensors = {given_tensor(1, 0, 0), uniform_tensor(3, 10)}};
+  net.nodes.push_back(
+      {.inputs = {0}, .outputs = {1}, .choices = {{.forms = {0, 0}}, {.forms = {0, 1}, .cost = 4}}});
+  for (const std::size_t form : consumer_forms) {
+    net.nodes.push_back({.inputs = {1}, .outputs = {net.tensors.size()}, .choices = {{.forms = {form, 0}}}});
+    net.tensors.push_back(uniform_tensor(1, 0));
+  }
+  return net;
+}
+
+double price(const PlanProblem& net, const std::vector<std::size_t>& choices) {
+  double sum = 0;
+  std::vector<std::size_t> made(net.tensors.size());
+  std::vector<std::set<std::size_t>> needed(net.tensors.size());
+  for (std::size_t tensor = 0; tensor < net.tensors.size(); ++tensor) {
+    if (net.tensors[tensor].given) made[tensor] = *net.tensors[tensor].given;
+    if (net.tensors[tensor].wanted) needed[tensor].insert(*net.tensors[tensor].wanted);
+  }
+  for (std::size_t i = 0; i < net.nodes.size(); ++i) {
+    const PlanProblem::Choice& choice = net.nodes[i].choices[choices[i]];
+    sum += choice.cost;
+    auto form = choice.forms.begin();
+    for (const std::size_t tensor : net.nodes[i].inputs) needed[tensor].insert(*form++);
+    for (const std::size_t tensor : net.nodes[i].outputs) made[tensor] = *form++;
+  }
+  for (std::size_t tensor = 0; tensor < net.tensors.size(); ++tensor) {
+    needed[tensor].erase(made[tensor]);
+    for (const std::size_t form : needed[tensor]) sum += net.tensors[tensor].copy_cost[made[tensor]][form];
+  }
+  return sum;
+}
+
+std::string complaint(const PlanProblem& net, chain::PlanMode mode) try {
+  chain::make_plan(net, mode);
+  return "";
+} catch (const std::logic_error& error) {
+  return error.what();
+}
+
+bool can_be_improved(const PlanProblem& net, const chain::Plan& plan) {
+  std::vector<std::size_t> choices = plan.choices;
+  for (std::size_t node = 0; node < choices.size(); ++node) {
+    for (std::size_t number = 0; number < net.nodes[node].choices.size(); ++number) {
+      choices[node] = number;
+      if (price(net, choices) < plan.cost) return true;
+    }
+    choices[node] = plan.choices[node];
+  }
+  return false;
 }
 
 }  // namespace assay::test
