@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,6 +70,7 @@ struct Case {
   std::string name;  ///< "small"
   const Op* op = nullptr;
   const Impl* impl = nullptr;
+  std::shared_ptr<const Op> own_op;  ///< `op`, if a case file declares it: a chain. Null for the registry's
   Shared<Params> params;
   Shared<std::vector<TensorSpec>> tensors;                  ///< op->tensors(params)
   std::vector<Form> forms;                                  ///< one per tensor

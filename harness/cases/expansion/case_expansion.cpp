@@ -44,8 +44,14 @@ void add_nearest(const std::string& key, std::span<const std::string> known, std
 
 }  // namespace
 
-CaseExpansion::CaseExpansion(LoadState& state, const Op& op, const Sets& sets)
-    : state_(state), op_(op), expander_(sets), reader_(op, sets), case_keys_(head_keys()) {
+CaseExpansion::CaseExpansion(LoadState& state, const Op& op, const Sets& sets,
+                             std::shared_ptr<const Op> own_op)
+    : state_(state),
+      op_(op),
+      own_op_(std::move(own_op)),
+      expander_(sets),
+      reader_(op, sets),
+      case_keys_(head_keys()) {
   case_keys_.insert(case_keys_.end(), reader_.keys().begin(), reader_.keys().end());
 }
 
@@ -146,6 +152,7 @@ CaseHead CaseExpansion::read_head(const Node& node, const std::vector<Node::Entr
   CaseHead head = read_case_head(node, entries, problems);
   if (!faults.problems.attempt([&] { problems.settle(); })) faults.is_broken = true;
   head.op = &op_;
+  head.own_op = own_op_;
   head.seed = state_.options.seed.value_or(0);
   return head;
 }

@@ -11,6 +11,7 @@
 #include "harness/cases/yaml/reporter.h"
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,7 +32,8 @@ struct LoadState {
 /// Expands the cases of one file: one op, its sets, its defaults.
 class CaseExpansion {
  public:
-  CaseExpansion(LoadState& state, const Op& op, const Sets& sets);
+  /// `own_op` is `op` if the file declares it, else null.
+  CaseExpansion(LoadState& state, const Op& op, const Sets& sets, std::shared_ptr<const Op> own_op = nullptr);
 
   /// Checks the keys of `defaults:` and applies them to every later case; bad keys are reported and left out.
   void set_defaults(const Node& defaults);
@@ -76,6 +78,7 @@ class CaseExpansion {
 
   LoadState& state_;
   const Op& op_;
+  std::shared_ptr<const Op> own_op_;
   Expander expander_;
   SettingReader reader_;
   std::vector<std::string> case_keys_;

@@ -1,5 +1,6 @@
 #include "harness/cases/expansion/file_loader.h"
 
+#include "harness/cases/expansion/chain_file.h"
 #include "harness/cases/expansion/id_text.h"
 #include "harness/cases/yaml/scalars.h"
 #include "harness/cases/yaml/yaml_parser.h"
@@ -21,7 +22,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t deepest_includes = 32;
 
 const std::vector<std::string>& file_keys() {
-  static const std::vector<std::string> keys{"op", "include", "sets", "defaults", "cases"};
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> all{"op", "include", "sets", "defaults", "cases"};
+    all.insert(all.end(), chain_keys().begin(), chain_keys().end());
+    return all;
+  }();
   return keys;
 }
 
@@ -134,12 +139,13 @@ void FileLoader::read(File& file) {
   check_file_keys(root);
   if (const Node::Entry* entry = root.find_entry("include")) read_includes(file, *entry);
   if (const Node::Entry* entry = root.find_entry("sets")) read_sets(file, *entry);
-  const Op* op = read_op(root);
+  const std::shared_ptr<const Op> own_op = read_own_op(root);
+  const Op* op = own_op ? own_op.get() : read_op(root);
   file.is_read = true;
   if (op == nullptr) return;
   file.has_cases = true;
   check_set_names(file, *op);
-  read_cases(file, *op);
+  read_cases(file, *op, own_op);
 }
 
 void FileLoader::check_file_keys(const Node& root) {
@@ -233,6 +239,32 @@ void FileLoader::read_sets(File& file, const Node::Entry& entry) {
   }
 }
 
+/// Returns the chain that a file declares, or null.
+std::shared_ptr<const Op> FileLoader::read_own_op(const Node& root) {
+  const Node::Entry* entry = root.find_entry("chain");
+  if (entry == nullptr) {
+    for (const std::string key : {"params", "tensors", "nodes", "outputs"}) {
+      const Node::Entry* part = root.find_entry(key);
+      if (part != nullptr)
+        throw Problem(
+            diagnose(*part->key, fmt::format("a file with '{}' declares a chain: give it a name with "
+                                             "'chain'",
+                                             key)));
+    }
+    return nullptr;
+  }
+  if (const Node::Entry* op = root.find_entry("op"))
+    throw Problem(diagnose(*op->key, "a file has the cases of one op or of one chain, not of both"));
+  if (root.find("cases") == nullptr)
+    throw Problem(diagnose(*entry->key, "the file declares a chain but has no 'cases'"));
+  auto made = std::make_shared<const Op>(read_chain(root, state_.registry));
+  const auto [known, is_new] = chains_.emplace(made->name, location_of(*entry->key));
+  if (!is_new)
+    throw Problem(diagnose(*entry->key, fmt::format("the chain '{}' is already declared at {}:{}", made->name,
+                                                    known->second.file, known->second.line)));
+  return made;
+}
+
 const Op* FileLoader::read_op(const Node& root) {
   const Node::Entry* entry = root.find_entry("op");
   if (entry == nullptr) {
@@ -261,8 +293,8 @@ void FileLoader::check_set_names(const File& file, const Op& op) {
   }
 }
 
-void FileLoader::read_cases(const File& file, const Op& op) {
-  CaseExpansion expansion(state_, op, file.sets);
+void FileLoader::read_cases(const File& file, const Op& op, const std::shared_ptr<const Op>& own_op) {
+  CaseExpansion expansion(state_, op, file.sets, own_op);
   if (const Node::Entry* entry = file.root->find_entry("defaults")) {
     if (!entry->value->is_map())
       wrong_type(*entry->value, {entry->key, "defaults"}, "a map of keys of a case");

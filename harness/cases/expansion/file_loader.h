@@ -45,13 +45,15 @@ class FileLoader {
   void take_sets(File& file, const File& included, const Node& item);
   void read_sets(File& file, const Node::Entry& entry);
   const Op* read_op(const Node& root);
+  std::shared_ptr<const Op> read_own_op(const Node& root);
   void check_set_names(const File& file, const Op& op);
-  void read_cases(const File& file, const Op& op);
+  void read_cases(const File& file, const Op& op, const std::shared_ptr<const Op>& own_op);
   std::string include_chain(const File& again) const;
 
   LoadState& state_;
-  std::map<std::string, File> files_;  ///< by canonical path
-  std::vector<const File*> open_;      ///< each one includes the next
+  std::map<std::string, File> files_;             ///< by canonical path
+  std::map<std::string, SourceLocation> chains_;  ///< where each chain is declared, by its name
+  std::vector<const File*> open_;                 ///< each one includes the next
 };
 
 }  // namespace assay::cases

@@ -131,6 +131,7 @@ const T* PointBuilder::given(std::string_view key) const {
 void PointBuilder::set_plain_values() {
   point_.name = head_.name;
   point_.op = head_.op;
+  point_.own_op = head_.own_op;
   point_.mode = head_.mode;
   point_.tier = head_.tier;
   point_.caches = head_.caches;
@@ -386,6 +387,8 @@ void PointBuilder::set_id(const PointChoice& choice) {
 void PointBuilder::set_data_key() {
   std::string text =
       fmt::format("op {}\nparams {}\nseed {}\n", head_.op->name, point_.params->canonical(), point_.seed);
+  if (!head_.op->definition.empty())
+    text += fmt::format("definition {}\n{}", head_.op->definition.size(), head_.op->definition);
   for (const auto& [tensor, fill] : point_.fills) {
     text += fmt::format("fill {} {}", tensor, name_of(fill.kind));
     if (fill.value) text += fmt::format(" {}", *fill.value);

@@ -6,6 +6,7 @@
 #include "harness/cases/expansion/setting.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@ namespace assay::cases {
 /// What all points of a case share.
 struct CaseHead {
   const Op* op = nullptr;
+  std::shared_ptr<const Op> own_op;  ///< see Case::own_op
   std::string name;
   Mode mode = Mode::Accu;
   Tier tier = Tier::Ci;
