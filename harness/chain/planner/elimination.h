@@ -21,7 +21,7 @@ struct FactorProblem {
 /// Limits of the tables over which an elimination minimizes.
 struct EliminationLimits {
   double largest_table = 1 << 22;  ///< entries; a table takes at most 64 MiB
-  double all_tables = 1 << 26;     ///< entries of all tables: about a second
+  double all_tables = 1 << 26;     ///< entries of all tables
 };
 
 /// Returns the order in which to eliminate the variables: the next one is always the one with the smallest

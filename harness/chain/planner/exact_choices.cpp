@@ -1,5 +1,6 @@
 #include "harness/chain/planner/exact_choices.h"
 
+#include "harness/chain/planner/ascending.h"
 #include "harness/chain/planner/tensor_factors.h"
 
 #include <algorithm>
@@ -21,8 +22,7 @@ std::vector<std::size_t> tensors_of(const NetPart& part) {
     for (std::size_t slot = 0; slot < slots_of(declared); ++slot)
       tensors.push_back(tensor_at(declared, slot));
   }
-  std::ranges::sort(tensors);
-  tensors.erase(std::ranges::unique(tensors).begin(), tensors.end());
+  sort_each_once(tensors);
   return tensors;
 }
 

@@ -1,5 +1,6 @@
 #include "harness/chain/planner/local_search.h"
 
+#include "harness/chain/planner/ascending.h"
 #include "harness/chain/planner/exact_choices.h"
 #include "harness/chain/planner/plan_cost.h"
 
@@ -42,8 +43,7 @@ class NodeSearch {
     std::vector<std::size_t> tensors = net_.problem.nodes[node].inputs;
     const std::vector<std::size_t>& outputs = net_.problem.nodes[node].outputs;
     tensors.insert(tensors.end(), outputs.begin(), outputs.end());
-    std::ranges::sort(tensors);
-    tensors.erase(std::ranges::unique(tensors).begin(), tensors.end());
+    sort_each_once(tensors);
     return tensors;
   }
 

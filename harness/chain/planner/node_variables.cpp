@@ -1,5 +1,7 @@
 #include "harness/chain/planner/node_variables.h"
 
+#include "harness/chain/ascending.h"
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -15,8 +17,7 @@ std::vector<Forms> forms_of_slots(const PlanProblem::Node& node) {
   std::vector<Forms> forms(slots_of(node));
   for (std::size_t slot = 0; slot < forms.size(); ++slot) {
     for (const PlanProblem::Choice& choice : node.choices) forms[slot].push_back(choice.forms[slot]);
-    std::ranges::sort(forms[slot]);
-    forms[slot].erase(std::ranges::unique(forms[slot]).begin(), forms[slot].end());
+    sort_each_once(forms[slot]);
   }
   return forms;
 }

@@ -1,5 +1,7 @@
 #include "harness/chain/planner/plan_cost.h"
 
+#include "harness/chain/ascending.h"
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -7,8 +9,7 @@
 namespace assay::chain {
 
 void keep_targets(std::vector<std::size_t>& forms, std::size_t from) {
-  std::ranges::sort(forms);
-  forms.erase(std::ranges::unique(forms).begin(), forms.end());
+  sort_each_once(forms);
   std::erase(forms, from);
 }
 

@@ -1,5 +1,6 @@
 #include "harness/chain/planner/tensor_factors.h"
 
+#include "harness/chain/planner/ascending.h"
 #include "harness/chain/planner/plan_cost.h"
 
 #include <algorithm>
@@ -9,11 +10,6 @@ namespace assay::chain {
 namespace {
 
 constexpr std::size_t most_copied_forms = 12;  // a variable with 4096 values
-
-void sort_each_once(std::vector<std::size_t>& numbers) {
-  std::ranges::sort(numbers);
-  numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());
-}
 
 std::size_t place_in(const std::vector<std::size_t>& ascending, std::size_t number) {
   return static_cast<std::size_t>(std::ranges::lower_bound(ascending, number) - ascending.begin());
