@@ -1,6 +1,6 @@
 #include "harness/chain/planner/node_variables.h"
 
-#include "harness/chain/ascending.h"
+#include "harness/chain/planner/ascending.h"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "harness/chain/planner/plan_cost.h"
 
-#include "harness/chain/ascending.h"
+#include "harness/chain/planner/ascending.h"
 
 #include <algorithm>
 #include <numeric>
