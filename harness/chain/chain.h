@@ -7,10 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -109,7 +109,8 @@ std::vector<std::size_t> in_order(const Chain& chain);
 /// Finds the parameters and tensors of all nodes. A parameter that is not given is taken
 /// - for qparams with the name of a connected input: from that tensor, whose producer has qparams with the
 ///   name of the output, or which enters the chain with qparams;
-/// - for sizes (`shape`; `N`, `C`, `H` and `W`; `batch`, `M` and `K`): from the shape of the main input, which
+/// - for sizes (`shape`; `N`, `C`, `H` and `W`; `batch`, `M` and `K`): from the shape of the main input,
+/// which
 ///   is `x` if that is connected, else the first by name; for `b_shape`: from the input `b`; for `indices`:
 ///   from the input of that name;
 /// - for `dtype`: from the main input, if the op has that choice;
@@ -125,8 +126,8 @@ struct ChainImpl {
 };
 const std::vector<ChainImpl>& chain_impls();
 
-/// The op that a chain is in case files: its tensors are those that enter and leave, its impls are the ways to
-/// plan the layouts in between.
+/// The op that a chain is in case files: its tensors are those that enter and leave, its impls are the ways
+/// to plan the layouts in between.
 Op op_of(Chain chain);
 
 }  // namespace assay::chain

@@ -41,8 +41,8 @@ HostTensor rounded(HostTensor tensor, DType dtype) {
   } else if (dtype == DType::F16) {
     convert_all(tensor, to.as<Half>(), to_half);
   } else {
-    throw std::logic_error(fmt::format("a reference gave {} where the op declares {}", name_of(tensor.dtype()),
-                                       name_of(dtype)));
+    throw std::logic_error(
+        fmt::format("a reference gave {} where the op declares {}", name_of(tensor.dtype()), name_of(dtype)));
   }
   return to;
 }
@@ -102,7 +102,8 @@ Program build(const Chain& chain, PlanMode mode, const BuildContext& context) {
   return timed_program(plan, resolved, context.device).program;
 }
 
-std::optional<std::string> why_unsupported(const Chain& chain, PlanMode mode, const BuildContext& context) try {
+std::optional<std::string> why_unsupported(const Chain& chain, PlanMode mode,
+                                           const BuildContext& context) try {
   plan_layouts(chain, resolve(chain, context.params), context.forms, context.device, mode);
   return std::nullopt;
 } catch (const Error& error) {

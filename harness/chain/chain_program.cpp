@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 
 namespace assay::chain {
@@ -14,6 +15,11 @@ constexpr std::int64_t bytes_per_word = 4;
 Physical physical_of(const LayoutPlan& plan, const ResolvedChain& resolved, std::size_t value) {
   const TensorSpec& spec = resolved.tensors[plan.values[value].tensor].spec;
   return {plan.values[value].form, spec.dtype, spec.shape};
+}
+
+std::string name_of(const LayoutPlan& plan, const ResolvedChain& resolved, std::size_t value) {
+  const ChainValue& one = plan.values[value];
+  return fmt::format("{} as {}", resolved.tensors[one.tensor].name, to_string(one.form));
 }
 
 /// The program of one step, its dispatches labelled with the step's name.
@@ -41,16 +47,20 @@ class SharedMemory {
  public:
   explicit SharedMemory(Program& program) : program_(&program) {}
 
-  Resource take(const Physical& physical) {
+  /// Returns scratch for a tensor, which keeps its memory until it is given back.
+  Resource take(const std::string& name, const Physical& physical) {
     const std::size_t slot = is_texture(physical.form()) ? texture_for(physical) : buffer_for(physical);
     slots_[slot].is_free = false;
-    return slots_[slot].resource;
+    const Resource taken = add_scratch(*program_, {.name = name,
+                                                   .dtype = physical.dtype(),
+                                                   .shape = physical.shape(),
+                                                   .form = physical.form(),
+                                                   .in_memory_of = slots_[slot].resource.index});
+    slot_of_[taken.index] = slot;
+    return taken;
   }
 
-  void give_back(Resource resource) {
-    const auto found = std::ranges::find(slots_, resource, &Slot::resource);
-    if (found != slots_.end()) found->is_free = true;
-  }
+  void give_back(Resource taken) { slots_[slot_of_.at(taken.index)].is_free = true; }
 
   std::int64_t bytes() const {
     std::int64_t sum = 0;
@@ -96,8 +106,8 @@ class SharedMemory {
                         known->shape() == physical.shape();
       if (fits && slots_[i].is_free) return i;
     }
-    slots_.push_back({add("texture", physical.dtype(), physical.shape(), physical.form()), physical.bytes(),
-                      physical});
+    slots_.push_back(
+        {add("texture", physical.dtype(), physical.shape(), physical.form()), physical.bytes(), physical});
     return slots_.size() - 1;
   }
 
@@ -110,6 +120,7 @@ class SharedMemory {
 
   Program* program_;
   std::vector<Slot> slots_;
+  std::map<std::uint32_t, std::size_t> slot_of_;  ///< by index of the scratch that was taken
 };
 
 /// The last step that reads or writes each value; never: it stays until the end.
@@ -148,7 +159,6 @@ TimedChain timed_program(const LayoutPlan& plan, const ResolvedChain& resolved, 
   std::vector<std::optional<Resource>> outer(plan.values.size());
   for (std::size_t i = 0; i < plan.outer.size(); ++i)
     outer[plan.outer[i]] = Resource::tensor(static_cast<std::uint32_t>(i));
-  // Buffers grow while steps are placed, so programs are appended to a program that has all of them.
   SharedMemory memory(made.program);
   std::vector<Resource> of_values(plan.values.size());
   const std::vector<std::size_t> last = last_uses(plan);
@@ -160,7 +170,7 @@ TimedChain timed_program(const LayoutPlan& plan, const ResolvedChain& resolved, 
     for (std::size_t i = 0; i < step.values.size(); ++i) {
       const std::size_t value = step.values[i];
       if (is_written_by(step, i) && !outer[value])
-        of_values[value] = memory.take(physical_of(plan, resolved, value));
+        of_values[value] = memory.take(name_of(plan, resolved, value), physical_of(plan, resolved, value));
     }
     for (const std::size_t value : step.values) {
       if (!outer[value] && last[value] == at) memory.give_back(of_values[value]);

@@ -73,9 +73,9 @@ class FormsOfTensors {
 class Copies {
  public:
   Copies(const Chain& chain, const TensorSpec& spec) : spec_(&spec) {
-    op_ = spec.dtype == DType::I8                                   ? chain.q8ta_clone
+    op_ = spec.dtype == DType::I8                                ? chain.q8ta_clone
           : spec.dtype == DType::F32 || spec.dtype == DType::F16 ? chain.clone
-                                                                     : nullptr;
+                                                                 : nullptr;
     if (op_ == nullptr) return;
     for (const ParamSpec& param : op_->params) {
       if (param.name == "shape") {

@@ -37,12 +37,12 @@ struct LayoutPlan {
   std::vector<std::size_t> outer;  ///< the values of ResolvedChain::outer
   int transitions = 0;
   std::int64_t transition_bytes = 0;  ///< read and written by transitions
-  int folded = 0;                     ///< nodes that change nothing and whose input and output are one resource
-  bool is_exact = true;               ///< see Plan::is_exact
+  int folded = 0;        ///< nodes that change nothing and whose input and output are one resource
+  bool is_exact = true;  ///< see Plan::is_exact
 };
 
-/// Plans the layouts of a chain on a device. `outer` has the forms of its tensors as an op. Throws Error, with
-/// the name of the node, if the device can run a node in no form.
+/// Plans the layouts of a chain on a device. `outer` has the forms of its tensors as an op. Throws Error,
+/// with the name of the node, if the device can run a node in no form.
 LayoutPlan plan_layouts(const Chain& chain, const ResolvedChain& resolved, std::span<const Form> outer,
                         const DeviceInfo& device, PlanMode mode);
 

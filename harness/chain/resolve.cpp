@@ -87,15 +87,17 @@ void check_unread(const Chain& chain, const Producers& producers) {
   for (std::size_t i = 0; i < chain.outputs.size(); ++i) {
     const auto found = producers.find(chain.outputs[i]);
     if (found == producers.end() || !found->second)
-      throw ChainError(Part::Output, i, "",
-                       fmt::format("'{}' leaves the chain, but no node has it as an output", chain.outputs[i]));
+      throw ChainError(
+          Part::Output, i, "",
+          fmt::format("'{}' leaves the chain, but no node has it as an output", chain.outputs[i]));
   }
   if (chain.outputs.empty()) return;
   for (std::size_t i = 0; i < chain.nodes.size(); ++i) {
     for (const auto& [output, name] : chain.nodes[i].outputs) {
       if (read.contains(name) || std::ranges::find(chain.outputs, name) != chain.outputs.end()) continue;
-      throw ChainError(Part::Node, i, "outputs." + output,
-                       fmt::format("nothing uses '{}': no node reads it, and it is not one of 'outputs'", name));
+      throw ChainError(
+          Part::Node, i, "outputs." + output,
+          fmt::format("nothing uses '{}': no node reads it, and it is not one of 'outputs'", name));
     }
   }
 }
@@ -116,8 +118,8 @@ class Resolver {
     for (const std::size_t node : in_order(chain_)) add_node(node);
     for (std::size_t i = 0; i < made_.tensors.size(); ++i) {
       ResolvedTensor& tensor = made_.tensors[i];
-      tensor.leaves = !tensor.enters() && (chain_.outputs.empty() ? tensor.consumers.empty()
-                                                                  : is_output(tensor.name));
+      tensor.leaves =
+          !tensor.enters() && (chain_.outputs.empty() ? tensor.consumers.empty() : is_output(tensor.name));
     }
     for (const bool leaving : {false, true}) {
       for (std::size_t i = 0; i < made_.tensors.size(); ++i) {

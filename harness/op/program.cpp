@@ -17,6 +17,14 @@ std::string_view name_of(DispatchRole role) {
   return name_in(names, role);
 }
 
+std::vector<Resource> scratch_with_memory(const Program& program) {
+  std::vector<Resource> found;
+  for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
+    if (!program.scratch[i].in_memory_of) found.push_back(Resource::scratch(i));
+  }
+  return found;
+}
+
 Resource add_scratch(Program& program, Scratch scratch) {
   program.scratch.push_back(std::move(scratch));
   return Resource::scratch(static_cast<std::uint32_t>(program.scratch.size() - 1));
@@ -35,7 +43,10 @@ void append(Program& program, const Program& part, std::span<const Resource> ten
   for (Dispatch& dispatch : dispatches) {
     for (Binding& binding : dispatch.bindings) binding.resource = moved(dispatch, binding.resource);
   }
-  program.scratch.insert(program.scratch.end(), part.scratch.begin(), part.scratch.end());
+  for (Scratch scratch : part.scratch) {
+    if (scratch.in_memory_of) *scratch.in_memory_of += first_scratch;
+    program.scratch.push_back(std::move(scratch));
+  }
   std::ranges::move(dispatches, std::back_inserter(program.dispatches));
   if (program.free_access_because.empty()) program.free_access_because = part.free_access_because;
   if (program.unchecked_because.empty()) program.unchecked_because = part.unchecked_because;

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,10 @@ struct Scratch {
   DType dtype = DType::F32;
   Shape shape;
   Form form;
+  /// The scratch in whose memory this one lies, from its start: one that needs as much memory or more, is of
+  /// the same kind (a texture: of the same dtype, shape and form), has its own memory, and is bound by no
+  /// dispatch. Scratch that shares memory must not be in use at the same time.
+  std::optional<std::uint32_t> in_memory_of = std::nullopt;
   friend bool operator==(const Scratch&, const Scratch&) = default;
 };
 
@@ -127,6 +132,9 @@ struct Program {
   std::string unchecked_because;
   friend bool operator==(const Program&, const Program&) = default;
 };
+
+/// The scratch that has memory of its own.
+std::vector<Resource> scratch_with_memory(const Program& program);
 
 /// Adds a scratch tensor to `program`.
 Resource add_scratch(Program& program, Scratch scratch);

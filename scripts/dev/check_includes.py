@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("harness", "ops", "references", "tests")
 # Module -> its headers for other modules. What they declare is all that those may know of it.
 INTERFACES = {
-    "harness/chain": {"harness/chain/planner", "harness/chain/plan"},
+    "harness/chain/planner": {"harness/chain/planner/planner", "harness/chain/planner/plan"},
     "harness/gpu": {"harness/gpu/gpu", "harness/gpu/shaders/shader_sources"},
     "harness/commands/judge": {"harness/commands/judge/judge", "harness/commands/judge/options"},
     "harness/commands/new_op": {"harness/commands/new_op/new_op"},

@@ -254,6 +254,37 @@ Json op_names(const Registry& registry) {
   return choices;
 }
 
+/// The keys of a file that declares a chain, besides those of all files.
+void add_chain_keys(Json& properties, const Registry& registry) {
+  const Json name{{"type", "string"}, {"pattern", "^[A-Za-z0-9_]+$"}};
+  const Json names{{"type", "object"}, {"minProperties", 1}, {"additionalProperties", name}};
+  const Json parameter{{"type", "string"}, {"pattern", "^\\$[A-Za-z0-9_]+$"}};
+  Json shape{{"type", "array"}, {"minItems", 1}, {"items", {{"type", "integer"}, {"minimum", 1}}}};
+  Json qparams = object({{"scale", {{"type", "number"}}}, {"zero_point", {{"type", "integer"}}}},
+                        {"scale", "zero_point"});
+  properties["chain"] = name;
+  properties["params"] = {{"type", "object"}, {"description", "defaults of the chain's own parameters"}};
+  properties["tensors"] = map_of(object({{"dtype", enumeration({"f32", "f16", "i8", "u8", "i32"})},
+                                         {"shape", {{"anyOf", {shape, parameter}}}},
+                                         {"qparams", {{"anyOf", {qparams, parameter}}}}},
+                                        {"dtype", "shape"}));
+  const Json node = object({{"name", name},
+                            {"op", {{"oneOf", op_names(registry)}}},
+                            {"impl", {{"type", "string"}}},
+                            {"with", {{"type", "object"}}},
+                            {"inputs", names},
+                            {"outputs", names}},
+                           {"name", "op", "inputs", "outputs"});
+  properties["nodes"] = {{"type", "array"}, {"minItems", 1}, {"items", node}};
+  properties["outputs"] = {{"type", "array"}, {"minItems", 1}, {"items", name}};
+}
+
+/// Returns the rules of a file that declares a chain.
+Json file_of_chain() {
+  return {{"if", {{"required", {"chain"}}}},
+          {"then", {{"required", {"tensors", "nodes", "cases"}}, {"properties", {{"op", false}}}}}};
+}
+
 }  // namespace
 
 std::string schema_json(const Registry& registry) {
@@ -267,9 +298,11 @@ std::string schema_json(const Registry& registry) {
                                   {"propertyNames", {{"pattern", set_name()["pattern"]}}}};
   schema["properties"]["defaults"] = {{"type", "object"}};
   schema["properties"]["cases"] = {{"type", "array"}};
+  add_chain_keys(schema["properties"], registry);
   schema["additionalProperties"] = false;
   schema["allOf"] = Json::array();
   for (const Op& op : registry.ops()) schema["allOf"].push_back(file_of(op));
+  schema["allOf"].push_back(file_of_chain());
   schema["$defs"] = Json::object();
   for (const Op& op : registry.ops()) add_definitions(schema["$defs"], op);
   return schema.dump(2) + "\n";

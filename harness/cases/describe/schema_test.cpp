@@ -42,7 +42,7 @@ const Json& plain_value(const Json& value) {
 TEST(Schema, IsOneOfDraft2020) {
   EXPECT_EQ(schema().at("$schema"), "https://json-schema.org/draft/2020-12/schema");
   EXPECT_EQ(schema().at("additionalProperties"), false);
-  EXPECT_EQ(schema().at("properties").size(), 5u);
+  EXPECT_EQ(schema().at("properties").size(), 10u);
 }
 
 TEST(Schema, NamesEveryOpWithItsSummary) {
@@ -51,6 +51,16 @@ TEST(Schema, NamesEveryOpWithItsSummary) {
   EXPECT_EQ(ops.at(0).at("const"), "q8ta_pixel_shuffle");
   EXPECT_EQ(ops.at(1).at("description"), "real to integer values, one scale and zero point a block");
   EXPECT_EQ(schema().at("allOf").at(1).at("if").at("properties").at("op").at("const"), "quantize_affine");
+}
+
+TEST(Schema, KnowsTheKeysOfAChain) {
+  const Json& node = schema().at("properties").at("nodes").at("items");
+  EXPECT_EQ(node.at("required"), Json({"name", "op", "inputs", "outputs"}));
+  EXPECT_EQ(node.at("additionalProperties"), false);
+  EXPECT_EQ(node.at("properties").at("op").at("oneOf").size(), 3u);
+  const Json& rule = schema().at("allOf").back();
+  EXPECT_EQ(rule.at("if").at("required"), Json({"chain"}));
+  EXPECT_EQ(rule.at("then").at("properties").at("op"), false);
 }
 
 TEST(Schema, SaysTypeRangeDefaultAndMeaningOfParameters) {

@@ -138,6 +138,8 @@ Cases selected_cases(std::span<const Case> cases, const JudgeOptions& options) {
   Selection selection{.filter = options.filter, .impls = {}, .ops = options.ops, .mode = {}, .tiers = {}};
   if (options.filter.empty()) selection.tiers = {Tier::Smoke, Tier::Ci};
   Cases selected = select(cases, selection);
+  // A chain is judged by the ops that it consists of.
+  std::erase_if(selected, [](const Case* one) { return one->op->chain != nullptr; });
   if (!selected.empty()) return selected;
   throw Error(fmt::format(
       "judging a submission: none of {} cases is selected{}{}; `assay ops` shows the ops, `assay list` all "

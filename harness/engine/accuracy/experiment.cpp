@@ -121,8 +121,7 @@ void Experiment::fill_by_host(gpu::Workspace& workspace, const Poisons& poisons)
       workspace.write(resource_of(i), with_guards(i, poisons.guards));
     }
   }
-  for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
-    const Resource scratch = Resource::scratch(i);
+  for (const Resource scratch : scratch_with_memory(*program_)) {
     ByteBuffer bytes(workspace.size(scratch));
     fill_poison(bytes, poison_of(poisons.outputs, scratch));
     workspace.write(scratch, bytes);
@@ -194,9 +193,8 @@ void Experiment::inspect_guards_of(const gpu::Workspace& workspace, Resource res
 
 void Experiment::inspect_scratch(const gpu::Workspace& workspace, Poison outputs,
                                  std::vector<Finding>& found) const {
-  for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
-    inspect_guards_of(workspace, Resource::scratch(i), program_->scratch[i].form, outputs, found);
-  }
+  for (const Resource scratch : scratch_with_memory(*program_))
+    inspect_guards_of(workspace, scratch, program_->scratch[scratch.index].form, outputs, found);
 }
 
 std::vector<Finding> Experiment::changes_in(const gpu::Workspace& workspace, Poison poison) {
@@ -279,8 +277,7 @@ std::vector<Resource> Experiment::written_when_timed() const {
     if (!case_->tensors[i].is_input()) written.push_back(resource_of(i));
   }
   const std::vector<Resource> constant = setup_scratch(*program_);
-  for (std::uint32_t i = 0; i < program_->scratch.size(); ++i) {
-    const Resource scratch = Resource::scratch(i);
+  for (const Resource scratch : scratch_with_memory(*program_)) {
     if (std::ranges::find(constant, scratch) == constant.end()) written.push_back(scratch);
   }
   return written;

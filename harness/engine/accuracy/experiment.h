@@ -57,7 +57,7 @@ class Experiment {
   std::vector<Finding> changes_in(const gpu::Workspace& workspace, Poison poison);
   /// Another workspace for the same program, uninitialized.
   gpu::Workspace empty_workspace();
-  /// So many of them, whose memory is allocated together.
+  /// `count` of them, whose memory is allocated together.
   std::vector<gpu::Workspace> empty_workspaces(std::size_t count);
   /// Everything that timed programs write: outputs, and scratch except for what set-up writes.
   std::vector<Resource> written_when_timed() const;

@@ -48,8 +48,7 @@ void Originals::lay_out(gpu::Workspace& workspace, const Program& program, const
   for (const Resource output : outputs_) {
     fills.push_back({output, poison_of(poisons.outputs, output), poison_of(poisons.guards, output)});
   }
-  for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
-    const Resource scratch = Resource::scratch(i);
+  for (const Resource scratch : scratch_with_memory(program)) {
     const Poison own = poison_of(poisons.outputs, scratch);
     fills.push_back({scratch, own, own});
   }

@@ -1,6 +1,7 @@
 #include "harness/engine/run/row_judging.h"
 
 #include "harness/engine/accuracy/accuracy.h"
+#include "harness/engine/accuracy/chain_check.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/dump.h"
 #include "harness/engine/accuracy/experiment.h"
@@ -51,6 +52,15 @@ void keep_originals(Experiment& experiment, DeviceContext& context) {
   if (kept != nullptr && !context.kept.take(kept->memory_bytes())) experiment.take_originals().reset();
 }
 
+/// Checks the answer of a row, node by node if its op is a chain.
+AccuracyOutcome assessment_of(Experiment& experiment, const DeviceRow& row, const DataSet& data,
+                              DeviceContext& context) {
+  const Case& test_case = row.test_case();
+  if (test_case.op->chain)
+    return assess_chain(experiment, context.device, context.shaders_of(row.plan()), test_case, data);
+  return assess(experiment, test_case, data, acceptances(test_case, data, row.unit_error));
+}
+
 /// The result of running a row of mode perf on data of the run's secret seed.
 struct SecretRun {
   std::optional<Outcome> wrong;  ///< FAIL: right on its own data, wrong on the secret data
@@ -71,8 +81,7 @@ SecretRun run_on_secret_data(const DeviceRow& row, std::size_t which, DeviceCont
   PackedInputs& inputs = *secret.packed;
   auto experiment = std::make_unique<Experiment>(context.device, context.shaders_of(row.plan()), test_case,
                                                  *row.program, inputs, originals_for(row, inputs, context));
-  const AccuracyOutcome assessment =
-      assess(*experiment, test_case, data, acceptances(test_case, data, row.unit_error));
+  const AccuracyOutcome assessment = assessment_of(*experiment, row, data, context);
   experiment->release();
   if (assessment.status != Status::Fail) return {{}, {std::move(experiment), assessment.outputs}};
   const std::string kind = diagnosis_text(assessment.result);
@@ -85,10 +94,10 @@ SecretRun run_on_secret_data(const DeviceRow& row, std::size_t which, DeviceCont
 }
 
 /// Checks the answer; an attached debugger captures the row's runs.
-AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row, const DataSet& data) {
-  const std::vector<Acceptance> accepted = acceptances(row.test_case(), data, row.unit_error);
+AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row, const DataSet& data,
+                                    DeviceContext& context) {
   const gpu::DebuggerCapture capture;
-  return assess(experiment, row.test_case(), data, accepted);
+  return assessment_of(experiment, row, data, context);
 }
 
 std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, PackedInputs& inputs,
@@ -154,7 +163,7 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
     dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
   std::unique_ptr<Experiment> experiment =
       experiment_for(row, *row.group->packed, originals_for(row, *row.group->packed, context), context);
-  const AccuracyOutcome assessment = captured_assessment(*experiment, row, data);
+  const AccuracyOutcome assessment = captured_assessment(*experiment, row, data, context);
   experiment->release();
   if (!context.options.rows.dump.empty()) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;

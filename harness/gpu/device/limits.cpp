@@ -157,7 +157,8 @@ Reason cannot_hold_all(const Program& program, std::span<const Physical> tensors
       return reason;
     }
   }
-  for (const Scratch& scratch : program.scratch) {
+  for (const Resource resource : scratch_with_memory(program)) {
+    const Scratch& scratch = program.scratch[resource.index];
     const Physical physical(scratch.form, scratch.dtype, scratch.shape);
     if (auto reason = cannot_hold(scratch.name, physical, guard, device)) {
       return reason;

@@ -136,6 +136,11 @@ Workspace::State::State(Device::State& owner, const Program& program, std::span<
   }
   for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
     const Scratch& temporary = program.scratch[i];
+    in_memory_of.push_back(temporary.in_memory_of);
+    if (temporary.in_memory_of) {
+      scratch.emplace_back();
+      continue;
+    }
     add(Resource::scratch(i), fmt::format("scratch '{}'", temporary.name),
         Physical(temporary.form, temporary.dtype, temporary.shape));
   }
@@ -191,6 +196,8 @@ const Workspace::State::Allocation& Workspace::State::at(Resource resource) cons
                                        resource.kind == Resource::Kind::Tensor ? "tensor" : "scratch",
                                        resource.index, all.size()));
   }
+  const bool is_scratch = resource.kind == Resource::Kind::Scratch;
+  if (is_scratch && in_memory_of[resource.index]) return at(Resource::scratch(*in_memory_of[resource.index]));
   const std::optional<Allocation>& own = all[resource.index];
   return own ? *own : loan.lender->at(resource);
 }
@@ -215,7 +222,9 @@ VkMemoryPropertyFlags Workspace::State::memory_of(Resource resource) const {
 std::vector<Resource> Workspace::State::resources() const {
   std::vector<Resource> all;
   for (std::uint32_t i = 0; i < tensors.size(); ++i) all.push_back(Resource::tensor(i));
-  for (std::uint32_t i = 0; i < scratch.size(); ++i) all.push_back(Resource::scratch(i));
+  for (std::uint32_t i = 0; i < scratch.size(); ++i) {
+    if (!in_memory_of[i]) all.push_back(Resource::scratch(i));
+  }
   return all;
 }
 

@@ -44,7 +44,9 @@ struct Workspace::State {
   std::vector<std::shared_ptr<const MemoryBlock>> blocks;
   Loan loan;
   std::vector<std::optional<Allocation>> tensors;  ///< nothing: the lender's
-  std::vector<std::optional<Allocation>> scratch;  ///< the same
+  std::vector<std::optional<Allocation>>
+      scratch;  ///< the same; nothing also where it lies in another's memory
+  std::vector<std::optional<std::uint32_t>> in_memory_of;  ///< per scratch: Scratch::in_memory_of
 
   /// Throws std::logic_error for a resource that the program does not have.
   const Allocation& at(Resource resource) const;
@@ -54,7 +56,7 @@ struct Workspace::State {
   /// Records what fills the data of a resource, its guards left out, with a word: a texture's texels with its
   /// bits.
   void record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const;
-  /// Every tensor and scratch.
+  /// Every tensor, and every scratch with memory of its own.
   std::vector<Resource> resources() const;
   /// Records what copies these, but for what is lent to it, to another of the same program. Throws
   /// std::logic_error for one of another program or device.

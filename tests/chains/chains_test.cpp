@@ -1,0 +1,153 @@
+#include "harness/cases/expansion/load.h"
+#include "harness/chain/chain.h"
+#include "harness/chain/layout_plan.h"
+#include "ops/registry.h"
+#include "tests/faults/bench.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const Registry& registry() {
+  static const Registry made = ops::registry();
+  return made;
+}
+
+std::vector<Case> load(const fs::path& path, const Registry& of = registry()) {
+  const std::vector<fs::path> files{path};
+  LoadResult loaded = load_cases(files, of);
+  EXPECT_TRUE(loaded.errors.empty()) << (loaded.errors.empty() ? "" : to_string(loaded.errors.front()));
+  return std::move(loaded.cases);
+}
+
+std::vector<Case> load_text(const std::string& text, const Registry& of = registry()) {
+  const test::TemporaryFolder folder;
+  const fs::path path = folder.path() / "chain.yaml";
+  std::ofstream(path) << text;
+  return load(path, of);
+}
+
+const Case& named(const std::vector<Case>& cases, const std::string& name, const std::string& impl) {
+  const auto found = std::ranges::find_if(
+      cases, [&](const Case& one) { return one.name == name && one.impl->name == impl; });
+  EXPECT_NE(found, cases.end()) << name << ' ' << impl;
+  return *found;
+}
+
+chain::LayoutPlan plan_of(const Case& test_case, chain::PlanMode mode) {
+  return plan_layouts(*test_case.op->chain, resolve(*test_case.op->chain, test_case.params), test_case.forms,
+                      faults::Bench::shared().device().info(), mode);
+}
+
+Record run(const Case& test_case, Mode mode = Mode::Accu) {
+  return faults::Bench::shared().run(test_case, mode);
+}
+
+/// A quantized tensor through a copy, an addition with what it was before, and a clamp.
+const std::string residual = R"(chain: residual
+tensors: {x: {dtype: i8, shape: [1, 6, 5, 7], qparams: {scale: 0.05, zero_point: 3}}}
+nodes:
+  - {name: clamp, op: q8ta_relu, with: {y: {scale: 0.05, zero_point: 3}}, inputs: {x: x}, outputs: {y: a}}
+  - {name: keep, op: q8ta_clone, inputs: {x: a}, outputs: {y: b}}
+  - {name: skip, op: q8ta_add, with: {y: {scale: 0.1, zero_point: -1}}, inputs: {a: b, b: x}, outputs: {y: c}}
+  - {name: last, op: q8ta_clone, inputs: {x: c}, outputs: {y: d}}
+cases:
+  - name: one
+    impl: {each: [naive, greedy, optimal]}
+    forms: {each: [{x: buffer/4W4C, d: buffer/4W4C}, {x: buffer/4C1W, d: buffer/4W}]}
+)";
+
+TEST(Chains, TheRefineNetHasElevenTransitionsNaivelyAndAtMostThreeWhenPlanned) {
+  for (const char* file : {"refinenet_fused", "refinenet_unfused"}) {
+    const std::vector<Case> cases =
+        load(fs::path(ASSAY_SOURCE_DIR) / "cases" / "chains" / (std::string(file) + ".yaml"));
+    const Case& whole = named(cases, "whole", "naive");
+    EXPECT_EQ(plan_of(whole, chain::PlanMode::Naive).transitions, 11) << file;
+    const chain::LayoutPlan best = plan_of(whole, chain::PlanMode::Optimal);
+    EXPECT_LE(best.transitions, 3) << file;
+    EXPECT_TRUE(best.is_exact);
+    EXPECT_EQ(best.folded, 1) << "the clone";
+    EXPECT_LE(plan_of(whole, chain::PlanMode::Greedy).transition_bytes,
+              plan_of(whole, chain::PlanMode::Naive).transition_bytes);
+  }
+}
+
+TEST(Chains, AllPlansGiveTheSameAnswer) {
+  std::set<std::string> hashes;
+  for (const Case& one : load_text(residual)) {
+    const Record record = run(one);
+    EXPECT_EQ(record.status, Status::Pass) << one.id << ": " << record.reason;
+    ASSERT_TRUE(record.accuracy);
+    EXPECT_TRUE(record.accuracy->hash_is_portable);
+    hashes.insert(record.accuracy->output_hash);
+  }
+  EXPECT_EQ(hashes.size(), 1U);
+}
+
+TEST(Chains, NodesWithBoundsAreJudgedByWhatTheyFoundInTheirInputs) {
+  const std::vector<Case> cases = load_text(R"(chain: layers
+tensors: {x: {dtype: f32, shape: [5, 64]}}
+nodes:
+  - {name: up, op: linear_q8csw, with: {N: 48, activation: relu}, inputs: {x: x}, outputs: {y: a}}
+  - {name: down, op: linear_q8csw, with: {N: 64}, inputs: {x: a}, outputs: {y: b}}
+cases:
+  - {name: one, impl: optimal}
+)");
+  const Record record = run(cases.front());
+  EXPECT_EQ(record.status, Status::Pass) << record.reason;
+  ASSERT_TRUE(record.accuracy);
+  EXPECT_FALSE(record.accuracy->hash_is_portable) << "sums may be added in any order";
+}
+
+/// The ops of the tree, of which q8ta_add computes something else on the device.
+Registry with_wrong_add() {
+  std::vector<Op> ops(registry().ops().begin(), registry().ops().end());
+  Op& add = *std::ranges::find(ops, "q8ta_add", &Op::name);
+  for (Impl& impl : add.impls) {
+    impl.build = [right = impl.build](const BuildContext& context) {
+      Params params = context.params;
+      params.set("alpha", 0.5);
+      return right(BuildContext(params, context.tensors, context.forms, context.device, context.tune));
+    };
+  }
+  return Registry(std::move(ops));
+}
+
+TEST(Chains, TheFirstWrongNodeIsNamedAndNoLaterOne) {
+  const Registry wrong = with_wrong_add();
+  const std::vector<Case> cases = load_text(residual, wrong);
+  for (const char* impl : {"naive", "optimal"}) {
+    const Record record = run(named(cases, "one", impl));
+    EXPECT_EQ(record.status, Status::Fail);
+    EXPECT_THAT(record.reason, StartsWith("judged node by node: skip/y["));
+    EXPECT_THAT(record.reason, Not(HasSubstr("last/y")));
+    ASSERT_TRUE(record.accuracy);
+    EXPECT_EQ(record.accuracy->output, "skip/y");
+  }
+}
+
+TEST(Chains, ATimedChainSaysWhatEachNodeTook) {
+  const std::vector<Case> cases = load_text(residual);
+  const Record record = run(cases.front(), Mode::Perf);
+  ASSERT_EQ(record.status, Status::Pass) << record.reason;
+  ASSERT_TRUE(record.perf);
+  EXPECT_TRUE(record.perf->verified);
+  std::vector<std::string> labels;
+  for (const auto& dispatch : record.perf->dispatches) labels.push_back(dispatch.label);
+  EXPECT_THAT(labels, ::testing::Contains(StartsWith("clamp/")));
+  EXPECT_THAT(labels, ::testing::Contains(StartsWith("skip/")));
+}
+
+}  // namespace
+}  // namespace assay
