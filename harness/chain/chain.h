@@ -108,7 +108,8 @@ std::vector<std::size_t> in_order(const Chain& chain);
 
 /// Finds the parameters and tensors of all nodes. A parameter that is not given is taken
 /// - for qparams with the name of a connected input: from that tensor, whose producer has qparams with the
-///   name of the output, or which enters the chain with qparams;
+///   name of the output, or which enters the chain with qparams; for qparams without a default that have the
+///   name of an output: from the main input;
 /// - for sizes (`shape`; `N`, `C`, `H` and `W`; `batch`, `M` and `K`): from the shape of the main input,
 /// which
 ///   is `x` if that is connected, else the first by name; for `b_shape`: from the input `b`; for `indices`:

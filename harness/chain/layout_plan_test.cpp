@@ -75,7 +75,7 @@ TEST(ChainLayouts, ACopyIsMadeOnceForAllThatReadIt) {
 TEST(ChainLayouts, AFormThatTheDeviceCannotRunNamesTheNode) {
   Chain chain = chain_of({node("one", "square", {{"x", "x"}}, {{"y", "a"}})});
   Op limited = *chain.nodes[0].op;
-  limited.impls.front().needs = {Feature::ShaderFloat64};
+  limited.impls.front().needs = {Feature::Int64};
   chain.nodes[0].op = &limited;
   chain.nodes[0].impl = &limited.impls.front();
   try {

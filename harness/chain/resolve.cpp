@@ -213,10 +213,7 @@ class Resolver {
   /// The value of a parameter that follows from connected tensors.
   std::optional<Value> followed(const ParamSpec& spec) const {
     const ResolvedTensor* named = input(spec.name);
-    if (spec.kind == ParamSpec::Kind::QParams) {
-      if (named == nullptr || !named->qparams) return std::nullopt;
-      return *named->qparams;
-    }
+    if (spec.kind == ParamSpec::Kind::QParams) return followed_qparams(spec, named);
     if (spec.kind == ParamSpec::Kind::Shape && named != nullptr) return named->spec.shape;
     if (spec.kind == ParamSpec::Kind::Shape && spec.name == "b_shape" && input("b") != nullptr)
       return input("b")->spec.shape;
@@ -228,6 +225,13 @@ class Resolver {
       return has_it ? std::optional<Value>(dtype) : std::nullopt;
     }
     return size_of_main(spec.name, main->spec.shape);
+  }
+
+  std::optional<Value> followed_qparams(const ParamSpec& spec, const ResolvedTensor* named) const {
+    const bool has_default = spec.fallback || spec.derive;
+    if (named == nullptr && !has_default && decl().outputs.contains(spec.name)) named = main_input();
+    if (named == nullptr || !named->qparams) return std::nullopt;
+    return *named->qparams;
   }
 
   std::optional<Value> size_of_main(const std::string& name, const Shape& shape) const {

@@ -60,6 +60,9 @@ TEST(ChainResolve, QparamsFollowTheTensor) {
   const ResolvedChain resolved = resolve(chain, {});
   EXPECT_EQ(resolved.nodes[0].params.qparams("x"), first);
   EXPECT_EQ(resolved.nodes[2].params.qparams("x"), second) << "through a node that only moves values";
+  EXPECT_EQ(resolved.nodes[2].params.qparams("y"), first);
+  chain.nodes[2].params.erase("y");
+  EXPECT_EQ(resolve(chain, {}).nodes[2].params.qparams("y"), second) << "without a default, its input's";
   chain.nodes[2].params["x"] = Value(first);
   expect_error(chain, Part::Node, "with.x", "'b' was written with 0.25:-1");
 }
