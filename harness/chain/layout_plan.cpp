@@ -117,10 +117,14 @@ class Copies {
   std::vector<TensorSpec> specs_;
 };
 
-/// Whether a node leaves all values where they are if its two tensors have one form.
+/// Whether a node gives all values unchanged, in the same order.
+bool only_copies(const ResolvedNode& node) {
+  return node.op->name == "clone" || node.op->name == "q8ta_clone" || node.op->name == "view";
+}
+
+/// Whether a node leaves all values where they are.
 bool is_identity(const ResolvedNode& node, std::span<const Form> forms) {
-  const bool is_copy = node.op->name == "clone" || node.op->name == "q8ta_clone";
-  if ((!is_copy && node.op->name != "view") || forms.size() != 2 || forms[0] != forms[1]) return false;
+  if (!only_copies(node) || forms.size() != 2 || forms[0] != forms[1]) return false;
   if (node.specs[0].shape == node.specs[1].shape) return true;
   return std::ranges::all_of(std::array{0, 1}, [&](int i) {
     const auto at = static_cast<std::size_t>(i);
@@ -205,9 +209,23 @@ class Planner {
         PlanProblem::Choice& choice = made.choices.emplace_back();
         for (const std::size_t slot : slots)
           choice.forms.push_back(forms_.index(node.tensors[slot], forms[slot]));
+        choice.cost = cost_of_copying(node, forms);
       }
     }
     return problem;
+  }
+
+  bool is_folded(const ResolvedNode& node, std::span<const Form> forms) const {
+    return is_identity(node, forms) && !resolved_.tensors[node.tensors[1]].leaves;
+  }
+
+  /// What a node that only copies moves, so that it is no cheaper than a copy between other nodes.
+  double cost_of_copying(const ResolvedNode& node, std::span<const Form> forms) const {
+    if (!only_copies(node) || is_folded(node, forms)) return 0;
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < forms.size(); ++i)
+      bytes += Physical(forms[i], node.specs[i].dtype, node.specs[i].shape).bytes();
+    return static_cast<double>(bytes);
   }
 
   /// Tensors that only constants of nodes read are not planned.
@@ -289,7 +307,7 @@ class Planner {
     for (std::size_t i = 0; i < forms.size(); ++i) {
       if (node.specs[i].is_input()) step.values[i] = in_form(node.tensors[i], forms[i]);
     }
-    if (is_identity(node, forms) && !resolved_.tensors[node.tensors[1]].leaves) {
+    if (is_folded(node, forms)) {
       made_.values.push_back({node.tensors[1], forms[1]});
       alias_[made_.values.size() - 1] = step.values[0];
       made_.folded += 1;

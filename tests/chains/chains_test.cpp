@@ -64,6 +64,7 @@ nodes:
   - {name: last, op: q8ta_clone, inputs: {x: c}, outputs: {y: d}}
 cases:
   - name: one
+    mode: both
     impl: {each: [naive, greedy, optimal]}
     forms: {each: [{x: buffer/4W4C, d: buffer/4W4C}, {x: buffer/4C1W, d: buffer/4W}]}
 )";

@@ -70,7 +70,7 @@ op: quantize_affine
     ^
     did you mean 'op'?)"},
     {"UnknownFileKeyFarFromAll", "frobnicate: 1\n" + quantize_file, 1,
-     R"(case.yaml:1:1: error: unknown key 'frobnicate'; known: op, include, sets, defaults, cases
+     R"(case.yaml:1:1: error: unknown key 'frobnicate'; known: op, include, sets, defaults, cases, chain, params, tensors, nodes, outputs
     frobnicate: 1
     ^)"},
     {"DuplicateFileKey", quantize_file + "op: q8ta_pixel_shuffle\n", 1,
