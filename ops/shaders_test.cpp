@@ -31,18 +31,25 @@ using namespace test;
 
 constexpr std::size_t most_push_words = 32;  // 128 bytes, which every device takes
 
-/// A variant of a shader, given by its defines.
-struct Variant {
+/// What a variant of a shader compiles to.
+struct Module {
+  std::string shader;  ///< that of the first variant
+  const gpu::Spirv* spirv;
   gpu::SpirvOutline outline;
   std::vector<gpu::DeclaredConstant> constants;
 };
-using Variants = std::map<std::pair<std::string, std::vector<Define>>, Variant>;
+/// One variant in five compiles to the same SPIR-V as another one: each module is read and validated once.
+using Modules = std::map<std::string, Module>;  ///< by hash
 
-std::vector<Case> compiled_cases(const Registry& ops) {
-  const std::vector<std::filesystem::path> paths{ASSAY_SOURCE_DIR "/cases"};
-  LoadResult loaded = load_cases(paths, ops);
-  for (const Diagnostic& error : loaded.errors) ADD_FAILURE() << to_string(error);
-  return std::move(loaded.cases);
+/// All cases, which the tests of a process share, since each op's loading would cost a second.
+struct TreeCases {
+  const Registry ops = registry();
+  const LoadResult loaded = load_cases(std::vector<std::filesystem::path>{ASSAY_SOURCE_DIR "/cases"}, ops);
+};
+
+const TreeCases& tree_cases() {
+  static const TreeCases cases;
+  return cases;
 }
 
 /// Compares programs with their shaders as a device with high limits would, and collects their variants.
@@ -69,7 +76,7 @@ class InterfaceChecks {
     }
   }
 
-  const Variants& variants() const { return variants_; }
+  const Modules& modules() const { return modules_; }
 
  private:
   /// Dispatches depend on each other only through set-up: taken separately they are fewer different ones.
@@ -85,21 +92,22 @@ class InterfaceChecks {
   std::vector<gpu::ShaderInterface> interfaces_of(const Program& program) {
     std::vector<gpu::ShaderInterface> interfaces;
     for (const Dispatch& dispatch : program.dispatches) {
-      const Variant& variant = variant_of(dispatch);
+      const Module& module = module_of(dispatch);
       interfaces.push_back(
-          gpu::interface_of(variant.outline, gpu::specialization(dispatch, variant.constants, /*guard=*/0)));
+          gpu::interface_of(module.outline, gpu::specialization(dispatch, module.constants, /*guard=*/0)));
     }
     return interfaces;
   }
 
-  const Variant& variant_of(const Dispatch& dispatch) {
-    const std::pair name(dispatch.shader, dispatch.defines);
-    const auto known = variants_.find(name);
-    if (known != variants_.end()) return known->second;
+  const Module& module_of(const Dispatch& dispatch) {
     const gpu::Spirv& spirv = shaders_.compile(dispatch.shader, dispatch.defines);
-    return variants_
-        .emplace(name,
-                 Variant{gpu::SpirvOutline(spirv.words, "a variant"), gpu::declared_constants(spirv.words)})
+    const auto known = modules_.find(spirv.hash);
+    if (known != modules_.end()) return known->second;
+    return modules_
+        .emplace(spirv.hash, Module{.shader = dispatch.shader,
+                                    .spirv = &spirv,
+                                    .outline = gpu::SpirvOutline(spirv.words, "a variant"),
+                                    .constants = gpu::declared_constants(spirv.words)})
         .first->second;
   }
 
@@ -120,7 +128,7 @@ class InterfaceChecks {
 
   gpu::ShaderLibrary& shaders_;
   std::unordered_set<std::string> programs_, parts_;  ///< programs and parts seen so far
-  Variants variants_;
+  Modules modules_;
 };
 
 // Each variant costs a compilation: nightly rows and points next to the cases are tried only on the least and
@@ -138,37 +146,35 @@ void check_programs(const Op& op, std::vector<Case> cases, InterfaceChecks& inte
   each_reachable_program(op, std::span(cases.begin(), nightly.begin()), devices, check);
 }
 
-void expect_valid(const Variants& variants, gpu::ShaderLibrary& shaders) {
+void expect_valid(const Modules& modules) {
   spvtools::SpirvTools validator(SPV_ENV_VULKAN_1_1);
   std::string messages;
   validator.SetMessageConsumer([&](spv_message_level_t, const char*, const spv_position_t&,
                                    const char* text) { messages += std::string(text) + "\n"; });
   spvtools::ValidatorOptions options;
-  options.SetFriendlyNames(false);  // for thousands of variants they take as long as everything else
-  for (const auto& [name, variant] : variants) {
-    const auto& [shader, defines] = name;
-    const std::vector<std::uint32_t>& words = shaders.compile(shader, defines).words;
-    EXPECT_TRUE(validator.Validate(words.data(), words.size(), options)) << shader << ": " << messages;
+  options.SetFriendlyNames(false);  // for thousands of modules they take as long as everything else
+  for (const auto& [hash, module] : modules) {
+    const std::vector<std::uint32_t>& words = module.spirv->words;
+    EXPECT_TRUE(validator.Validate(words.data(), words.size(), options)) << module.shader << ": " << messages;
   }
 }
 
 /// The parameter: an op's name.
 class Shaders : public testing::TestWithParam<std::string> {
  protected:
-  const Registry ops_ = registry();
-  const Op& op_ = *ops_.find(GetParam());
-  const std::vector<Case> cases_ = compiled_cases(ops_);
+  const Op& op_ = *tree_cases().ops.find(GetParam());
 };
 
 TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
+  for (const Diagnostic& error : tree_cases().loaded.errors) ADD_FAILURE() << to_string(error);
   gpu::ShaderLibrary shaders(
       {.directories = {ASSAY_SOURCE_DIR "/shaders"}, .cache_directory = gpu::default_cache_directory()});
   InterfaceChecks interfaces(shaders);
-  check_programs(op_, cases_, interfaces);
-  EXPECT_FALSE(interfaces.variants().empty())
+  check_programs(op_, tree_cases().loaded.cases, interfaces);
+  EXPECT_FALSE(interfaces.modules().empty())
       << "no case of the op '" << op_.name << "' builds a program, so none of its "
       << "shaders is tested: write cases/" << op_.name << ".yaml (cases/README.md is the language)";
-  expect_valid(interfaces.variants(), shaders);
+  expect_valid(interfaces.modules());
 }
 
 INSTANTIATE_TEST_SUITE_P(OfOp, Shaders, testing::ValuesIn(test::names_of_ops()),

@@ -139,8 +139,10 @@ std::set<std::string> failed_trials(const std::string& output) {
 
 void expect_tests_see(const SeededFault& fault) {
   const TemporaryFolder folder;
-  const ProcessResult result = run({.words = {ASSAY_OPS_TEST, "--gtest_filter=" + fault.tests},
-                                    .environment = {{"ASSAY_TEST_SHADERS", seeded_shaders(folder, fault)}}});
+  const ProcessResult result =
+      run({.words = {ASSAY_OPS_TEST, "--gtest_filter=" + fault.tests},
+           .environment = {{"ASSAY_TEST_SHADERS", seeded_shaders(folder, fault)},
+                           {"ASSAY_TEST_ENOUGH_FAILED_TRIALS", std::to_string(fault.at_least)}}});
   ASSERT_EQ(result.exit_code, 1) << result.out << result.err;
   EXPECT_GE(failed_trials(result.out).size(), fault.at_least) << result.out;
 }
