@@ -71,10 +71,13 @@ class ValueChange {
 
   /// Any values that the declarations allow.
   void far() {
-    const double all = std::exp2(draw_.between(-6, 6));  // what matters most is the ratio of two scales
+    // All scales change together: if one did alone, most outputs would be clamped, which shows nothing.
+    const double all = std::exp2(draw_.between(-6, 6));
     for (const ParamSpec& spec : like_.op->params) {
       if (spec.kind == Kind::QParams && draw_.one_in(2)) {
         set_qparams(spec, all * std::exp2(draw_.between(-1, 1)), any_zero_point(spec));
+      } else if (spec.kind == Kind::QParams) {
+        set_qparams(spec, all, params_.qparams(spec.name).zero_point);
       } else if (spec.kind == Kind::Number && draw_.one_in(2)) {
         set_number(spec, far_factor(spec), draw_.one_in(3));
       } else if (spec.kind == Kind::Integer && spec.min_integer < 1 && draw_.one_in(4)) {
