@@ -80,16 +80,18 @@ std::set<std::string> tensors_read(const Chain& chain) {
 void check_unread(const Chain& chain, const Producers& producers) {
   const std::set<std::string> read = tensors_read(chain);
   for (std::size_t i = 0; i < chain.tensors.size(); ++i) {
-    if (!read.contains(chain.tensors[i].name))
+    if (!read.contains(chain.tensors[i].name)) {
       throw ChainError(Part::Tensor, i, "",
                        fmt::format("no node reads the tensor '{}'", chain.tensors[i].name));
+    }
   }
   for (std::size_t i = 0; i < chain.outputs.size(); ++i) {
     const auto found = producers.find(chain.outputs[i]);
-    if (found == producers.end() || !found->second)
+    if (found == producers.end() || !found->second) {
       throw ChainError(
           Part::Output, i, "",
           fmt::format("'{}' leaves the chain, but no node has it as an output", chain.outputs[i]));
+    }
   }
   if (chain.outputs.empty()) return;
   for (std::size_t i = 0; i < chain.nodes.size(); ++i) {
@@ -116,8 +118,7 @@ class Resolver {
   ResolvedChain resolve() {
     for (std::size_t i = 0; i < chain_.tensors.size(); ++i) add_outer(i);
     for (const std::size_t node : in_order(chain_)) add_node(node);
-    for (std::size_t i = 0; i < made_.tensors.size(); ++i) {
-      ResolvedTensor& tensor = made_.tensors[i];
+    for (ResolvedTensor& tensor : made_.tensors) {
       tensor.leaves =
           !tensor.enters() && (chain_.outputs.empty() ? tensor.consumers.empty() : is_output(tensor.name));
     }
@@ -325,9 +326,10 @@ class Resolver {
 
   void add_output(ResolvedNode& node, const TensorSpec& spec, std::size_t number) {
     const auto bound = decl().outputs.find(spec.name);
-    if (bound == decl().outputs.end())
+    if (bound == decl().outputs.end()) {
       fail("outputs", fmt::format("the output '{}' of {} has no name: every output is used", spec.name,
                                   decl().op->name));
+    }
     ResolvedTensor tensor{.name = bound->second,
                           .spec = spec,
                           .qparams = qparams_of_output(node, spec),

@@ -96,9 +96,10 @@ class ChainReader {
                                                      "'_', got '{}'",
                                                      chain_.name)));
     }
-    if (registry_.find(chain_.name) != nullptr)
+    if (registry_.find(chain_.name) != nullptr) {
       throw Problem(
           diagnose(*entry.key, fmt::format("'{}' is an op: give the chain another name", chain_.name)));
+    }
   }
 
   void read_params(const Node::Entry& entry) {
@@ -124,9 +125,10 @@ class ChainReader {
   }
 
   void read_tensors(const Node::Entry& entry) {
-    if (!entry.value->is_map())
+    if (!entry.value->is_map()) {
       wrong_type(*entry.value, {entry.key, "tensors"},
                  "a map of tensors by name: {x: {dtype: i8, shape: [..]}}");
+    }
     for (const Node::Entry& tensor : entry.value->entries) {
       tensor_keys_.push_back(tensor.key);
       problems_.attempt([&] { chain_.tensors.push_back(tensor_of(tensor)); });
@@ -241,9 +243,10 @@ class ChainReader {
   }
 
   static std::map<std::string, std::string> names_in(const Node::Entry& entry) {
-    if (!entry.value->is_map())
+    if (!entry.value->is_map()) {
       wrong_type(*entry.value, {entry.key, entry.key->text},
                  "a map from the op's tensors to the chain's: {x: a}");
+    }
     std::map<std::string, std::string> names;
     for (const Node::Entry& one : entry.value->entries) {
       const std::string& name = to_text(*one.value, {one.key, one.key->text});

@@ -97,11 +97,14 @@ void allocate(Device::State& device, std::uint32_t type, const std::vector<Owned
   }
   std::vector<std::uint64_t> used(blocks.size());
   for (std::size_t i = 0; i < allocations.size(); ++i) {
-    const auto [at, offset] = plan.places[i];
-    std::visit([&](auto& one) { bind(device, one, *blocks[at], offset); }, *allocations[i].allocation);
+    const Placement place = plan.places[i];
+    std::visit([&](auto& one) { bind(device, one, *blocks[place.block], place.offset); },
+               *allocations[i].allocation);
+    const std::uint64_t end = place.offset + needs[i].bytes;
     Workspace::State& state = *allocations[i].state;
-    state.own_bytes += offset + needs[i].bytes - std::exchange(used[at], offset + needs[i].bytes);
-    if (state.blocks.empty() || state.blocks.back() != blocks[at]) state.blocks.push_back(blocks[at]);
+    state.own_bytes += end - std::exchange(used[place.block], end);
+    if (state.blocks.empty() || state.blocks.back() != blocks[place.block])
+      state.blocks.push_back(blocks[place.block]);
   }
 }
 
