@@ -61,7 +61,7 @@ Op op(std::string name, std::vector<ParamSpec> params,
   return made;
 }
 
-std::function<std::vector<TensorSpec>(const Params&)> unary(DType dtype, std::vector<Form> forms) {
+std::function<std::vector<TensorSpec>(const Params&)> unary(DType dtype, const std::vector<Form>& forms) {
   return [=](const Params& params) -> std::vector<TensorSpec> {
     const Shape& shape = params.ints("shape");
     return {tensor("x", input, dtype, shape, forms), tensor("y", output, dtype, shape, forms)};
