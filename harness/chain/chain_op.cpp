@@ -80,14 +80,25 @@ Work work_of(const Chain& chain, const Params& params, std::span<const TensorSpe
   return work;
 }
 
+/// A chain at one point of a product, on a device.
+struct Planned {
+  ResolvedChain resolved;
+  LayoutPlan plan;
+};
+
+Planned planned(const Chain& chain, PlanMode mode, const BuildContext& context) {
+  ResolvedChain resolved = resolve(chain, context.params);
+  LayoutPlan plan = plan_layouts(chain, resolved, context.forms, context.device, mode);
+  return {std::move(resolved), std::move(plan)};
+}
+
 /// The ceiling of the node with the most operations.
 Ceiling ceiling_of_chain(const Chain& chain, PlanMode mode, const BuildContext& context) {
-  const ResolvedChain resolved = resolve(chain, context.params);
-  const LayoutPlan plan = plan_layouts(chain, resolved, context.forms, context.device, mode);
   std::int64_t most = -1;
   Ceiling ceiling = Ceiling::Bandwidth;
   const Tune tune;
-  for (const Step& step : plan.steps) {
+  const Planned made = planned(chain, mode, context);
+  for (const Step& step : made.plan.steps) {
     const std::int64_t operations = step.op->work(step.params, step.specs).operations;
     if (operations <= most) continue;
     most = operations;
@@ -97,14 +108,13 @@ Ceiling ceiling_of_chain(const Chain& chain, PlanMode mode, const BuildContext& 
 }
 
 Program build(const Chain& chain, PlanMode mode, const BuildContext& context) {
-  const ResolvedChain resolved = resolve(chain, context.params);
-  const LayoutPlan plan = plan_layouts(chain, resolved, context.forms, context.device, mode);
-  return timed_program(plan, resolved, context.device).program;
+  const Planned made = planned(chain, mode, context);
+  return timed_program(made.plan, made.resolved, context.device).program;
 }
 
 std::optional<std::string> why_unsupported(const Chain& chain, PlanMode mode,
                                            const BuildContext& context) try {
-  plan_layouts(chain, resolve(chain, context.params), context.forms, context.device, mode);
+  planned(chain, mode, context);
   return std::nullopt;
 } catch (const Error& error) {
   return error.what();

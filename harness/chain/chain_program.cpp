@@ -123,7 +123,7 @@ class SharedMemory {
   std::map<std::uint32_t, std::size_t> slot_of_;  ///< by index of the scratch that was taken
 };
 
-/// The last step that reads or writes each value; never: it stays until the end.
+/// The last step that reads or writes each value.
 std::vector<std::size_t> last_uses(const LayoutPlan& plan) {
   std::vector<std::size_t> last(plan.values.size(), 0);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {

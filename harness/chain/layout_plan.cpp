@@ -149,7 +149,7 @@ class Planner {
     for (std::size_t i = 0; i < resolved_.outer.size(); ++i) {
       if (resolved_.tensors[resolved_.outer[i]].enters()) value_of(resolved_.outer[i], outer_[i]);
     }
-    for (std::size_t i = 0; i < resolved_.nodes.size(); ++i) add_node(i, forms_of_node(i, plan.choices[i]));
+    for (std::size_t i = 0; i < resolved_.nodes.size(); ++i) add_node(i, possible_[i][plan.choices[i]]);
     for (std::size_t i = 0; i < resolved_.outer.size(); ++i)
       made_.outer.push_back(in_form(resolved_.outer[i], outer_[i]));
     return std::move(made_);
@@ -255,10 +255,6 @@ class Planner {
       }
     }
     return costs;
-  }
-
-  const std::vector<Form>& forms_of_node(std::size_t node, std::size_t choice) const {
-    return possible_[node][choice];
   }
 
   std::size_t value_of(std::size_t tensor, Form form) {

@@ -86,7 +86,7 @@ TEST(ChainLayouts, AFormThatTheDeviceCannotRunNamesTheNode) {
   }
 }
 
-/// A chain of so many squares.
+/// A chain of this many squares.
 Chain line_of(int nodes) {
   std::vector<NodeDecl> all;
   for (int i = 0; i < nodes; ++i) {
