@@ -31,6 +31,8 @@ struct OuterTensor {
   std::optional<ValueOrName> qparams;  ///< what its integers mean, for the nodes that read it
 };
 
+class NodeTimes;
+
 /// One op of a chain.
 struct NodeDecl {
   std::string name;
@@ -49,8 +51,10 @@ struct Chain {
   std::vector<NodeDecl> nodes;  ///< in any order
   /// Tensors that leave the chain. Empty: those that no node reads.
   std::vector<std::string> outputs;
-  const Op* clone = nullptr;       ///< changes the form of float tensors
-  const Op* q8ta_clone = nullptr;  ///< changes the form of int8 tensors
+  const Op* clone = nullptr;               ///< changes the form of float tensors
+  const Op* q8ta_clone = nullptr;          ///< changes the form of int8 tensors
+  std::string file;                        ///< the case file that declares it, for messages
+  std::shared_ptr<const NodeTimes> times;  ///< for the impl `fastest`; null: unknown
 };
 
 /// An error in a chain, with the part of the declaration that it is about.
@@ -123,6 +127,7 @@ ResolvedChain resolve(const Chain& chain, const Params& params);
 struct ChainImpl {
   std::string name;
   PlanMode mode;
+  bool by_time;  ///< costs are measured times instead of bytes
   std::string summary;
 };
 const std::vector<ChainImpl>& chain_impls();

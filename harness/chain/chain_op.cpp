@@ -1,6 +1,7 @@
 #include "harness/chain/chain.h"
 #include "harness/chain/chain_program.h"
 #include "harness/chain/layout_plan.h"
+#include "harness/chain/node_times.h"
 #include "harness/tensor/dtype.h"
 
 #include <fmt/format.h>
@@ -80,24 +81,31 @@ Work work_of(const Chain& chain, const Params& params, std::span<const TensorSpe
   return work;
 }
 
-/// A chain at one point of a product, on a device.
-struct Planned {
-  ResolvedChain resolved;
-  LayoutPlan plan;
-};
+/// Why a chain cannot be planned by times, and what to do.
+std::string why_no_times(const Chain& chain) {
+  return fmt::format(
+      "needs the times of its nodes in every form: measure them with `assay run {0} --nodes --mode perf "
+      "--out "
+      "times`, then run this with --times times",
+      chain.file.empty() ? "FILE" : chain.file);
+}
 
-Planned planned(const Chain& chain, PlanMode mode, const BuildContext& context) {
-  ResolvedChain resolved = resolve(chain, context.params);
-  LayoutPlan plan = plan_layouts(chain, resolved, context.forms, context.device, mode);
-  return {std::move(resolved), std::move(plan)};
+PlannedChain planned(const Chain& chain, const ChainImpl& impl, const BuildContext& context) {
+  if (impl.by_time && !chain.times) throw Error(why_no_times(chain));
+  PlannedChain made;
+  made.resolved = resolve(chain, context.params);
+  made.plan = plan_layouts(chain, made.resolved, context.forms, context.device, impl.mode,
+                           impl.by_time ? chain.times.get() : nullptr);
+  if (impl.by_time) made.times_run = chain.times->run_id();
+  return made;
 }
 
 /// The ceiling of the node with the most operations.
-Ceiling ceiling_of_chain(const Chain& chain, PlanMode mode, const BuildContext& context) {
+Ceiling ceiling_of_chain(const Chain& chain, const ChainImpl& impl, const BuildContext& context) {
   std::int64_t most = -1;
   Ceiling ceiling = Ceiling::Bandwidth;
   const Tune tune;
-  const Planned made = planned(chain, mode, context);
+  const PlannedChain made = planned(chain, impl, context);
   for (const Step& step : made.plan.steps) {
     const std::int64_t operations = step.op->work(step.params, step.specs).operations;
     if (operations <= most) continue;
@@ -107,14 +115,17 @@ Ceiling ceiling_of_chain(const Chain& chain, PlanMode mode, const BuildContext& 
   return ceiling;
 }
 
-Program build(const Chain& chain, PlanMode mode, const BuildContext& context) {
-  const Planned made = planned(chain, mode, context);
-  return timed_program(made.plan, made.resolved, context.device).program;
+Program build(const Chain& chain, const ChainImpl& impl, const BuildContext& context) {
+  auto made = std::make_shared<PlannedChain>(planned(chain, impl, context));
+  TimedChain timed = timed_program(made->plan, made->resolved, context.device);
+  made->peak_bytes = timed.peak_bytes;
+  timed.program.chain = std::move(made);
+  return std::move(timed.program);
 }
 
-std::optional<std::string> why_unsupported(const Chain& chain, PlanMode mode,
+std::optional<std::string> why_unsupported(const Chain& chain, const ChainImpl& impl,
                                            const BuildContext& context) try {
-  planned(chain, mode, context);
+  planned(chain, impl, context);
   return std::nullopt;
 } catch (const Error& error) {
   return error.what();
@@ -124,12 +135,15 @@ Impl impl_of(const SharedChain& chain, const ChainImpl& declared) {
   Impl impl;
   impl.name = declared.name;
   impl.summary = declared.summary;
-  const PlanMode mode = declared.mode;
-  impl.ceiling_here = [chain, mode](const BuildContext& at) { return ceiling_of_chain(*chain, mode, at); };
-  impl.unsupported_reason = [chain, mode](const BuildContext& at) {
-    return why_unsupported(*chain, mode, at);
+  impl.ceiling_here = [chain, declared](const BuildContext& at) {
+    return ceiling_of_chain(*chain, declared, at);
   };
-  impl.build = [chain, mode](const BuildContext& at) { return build(*chain, mode, at); };
+  if (declared.by_time && !chain->times)
+    impl.skipped_reason = [chain](const ImplPoint&) { return why_no_times(*chain); };
+  impl.unsupported_reason = [chain, declared](const BuildContext& at) {
+    return why_unsupported(*chain, declared, at);
+  };
+  impl.build = [chain, declared](const BuildContext& at) { return build(*chain, declared, at); };
   return impl;
 }
 
@@ -158,9 +172,10 @@ std::string definition_of(const Chain& chain) {
 
 const std::vector<ChainImpl>& chain_impls() {
   static const std::vector<ChainImpl> impls{
-      {"naive", PlanMode::Naive, "every node in its op's first form"},
-      {"greedy", PlanMode::Greedy, "one sweep over the nodes that looks ahead through their readers"},
-      {"optimal", PlanMode::Optimal, "the forms whose transitions move the fewest bytes"}};
+      {"naive", PlanMode::Naive, false, "every node in its op's first form"},
+      {"greedy", PlanMode::Greedy, false, "one sweep over the nodes that looks ahead through their readers"},
+      {"optimal", PlanMode::Optimal, false, "the forms whose transitions move the fewest bytes"},
+      {"fastest", PlanMode::Optimal, true, "the forms with the least time, by measured times of all nodes"}};
   return impls;
 }
 

@@ -1,5 +1,8 @@
 #include "harness/chain/layout_plan.h"
 
+#include "harness/chain/node_times.h"
+#include "harness/chain/op_point.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,92 +17,22 @@ namespace {
 
 constexpr double impossible = std::numeric_limits<double>::infinity();
 
-/// An op at one point, before its forms are chosen.
-struct OpPoint {
-  const Op* op = nullptr;
-  const Impl* impl = nullptr;
-  const Params* params = nullptr;
-  std::span<const TensorSpec> specs;
-};
-
-bool can_hold(const TensorSpec& spec, Form form) try {
-  const Physical physical(form, spec.dtype, spec.shape);
-  return physical.bytes() >= 0;
-} catch (const Error&) {
-  return false;
-}
-
-/// The impl that runs these forms on the device, or null.
-const Impl* impl_for(const OpPoint& point, std::span<const Form> forms, const DeviceInfo& device) {
-  for (std::size_t i = 0; i < forms.size(); ++i) {
-    if (!can_hold(point.specs[i], forms[i])) return nullptr;
-  }
-  const Tune tune;
-  const BuildContext context(*point.params, point.specs, forms, device, tune);
-  for (const Impl* impl : candidates(*point.op, *point.impl, context)) {
-    if (can_run(*impl, context)) return impl;
-  }
-  return nullptr;
-}
-
-/// The forms in which a tensor may be: those that its producer and its consumers know.
-class FormsOfTensors {
- public:
-  FormsOfTensors(const ResolvedChain& chain, std::span<const Form> outer) : forms_(chain.tensors.size()) {
-    for (std::size_t i = 0; i < outer.size(); ++i) add(chain.outer[i], outer[i]);
-    for (const ResolvedNode& node : chain.nodes) {
-      for (std::size_t i = 0; i < node.specs.size(); ++i) {
-        if (node.specs[i].constant) continue;
-        for (const Form form : node.specs[i].forms) add(node.tensors[i], form);
-      }
-    }
-  }
-
-  const std::vector<Form>& of(std::size_t tensor) const { return forms_[tensor]; }
-  std::size_t index(std::size_t tensor, Form form) const {
-    return static_cast<std::size_t>(std::ranges::find(forms_[tensor], form) - forms_[tensor].begin());
-  }
-
- private:
-  void add(std::size_t tensor, Form form) {
-    std::vector<Form>& known = forms_[tensor];
-    if (std::ranges::find(known, form) == known.end()) known.push_back(form);
-  }
-
-  std::vector<std::vector<Form>> forms_;
-};
-
 /// Copies of one tensor from form to form.
 class Copies {
  public:
-  Copies(const Chain& chain, const TensorSpec& spec) : spec_(&spec) {
-    op_ = spec.dtype == DType::I8                                ? chain.q8ta_clone
-          : spec.dtype == DType::F32 || spec.dtype == DType::F16 ? chain.clone
-                                                                 : nullptr;
-    if (op_ == nullptr) return;
-    for (const ParamSpec& param : op_->params) {
-      if (param.name == "shape") {
-        params_.set("shape", spec.shape);
-      } else if (param.name == "dtype") {
-        params_.set("dtype", std::string(name_of(spec.dtype)));
-      } else if (const auto fallback = param.default_for(params_)) {
-        params_.set(param.name, *fallback);
-      }
-    }
-    specs_ = op_->tensors(params_);
-  }
+  Copies(const Chain& chain, const TensorSpec& spec) : spec_(&spec), point_(copy_of(chain, spec)) {}
 
   /// The step without its values; nothing if there is no such copy on the device.
   std::optional<Step> step(Form from, Form to, const DeviceInfo& device) const {
-    if (op_ == nullptr) return std::nullopt;
+    if (!point_) return std::nullopt;
     const std::vector<Form> forms{from, to};
-    const Impl* impl = impl_for({op_, &op_->impls.front(), &params_, specs_}, forms, device);
+    const Impl* impl = impl_for(*point_, forms, device);
     if (impl == nullptr) return std::nullopt;
     return Step{.name = {},
-                .op = op_,
+                .op = point_->op,
                 .impl = impl,
-                .params = params_,
-                .specs = specs_,
+                .params = point_->params,
+                .specs = point_->specs,
                 .forms = forms,
                 .values = {},
                 .is_transition = true};
@@ -110,17 +43,17 @@ class Copies {
            Physical(to, spec_->dtype, spec_->shape).bytes();
   }
 
+  /// Infinite if there is no such copy on the device, or its time is unknown. `times`: null for bytes.
+  double cost(Form from, Form to, const DeviceInfo& device, const NodeTimes* times) const {
+    if (!step(from, to, device)) return impossible;
+    if (times == nullptr) return static_cast<double>(bytes(from, to));
+    return times->find(*point_, std::vector<Form>{from, to}).value_or(impossible);
+  }
+
  private:
   const TensorSpec* spec_;
-  const Op* op_ = nullptr;
-  Params params_;
-  std::vector<TensorSpec> specs_;
+  std::optional<OpPoint> point_;
 };
-
-/// Whether a node gives all values unchanged, in the same order.
-bool only_copies(const ResolvedNode& node) {
-  return node.op->name == "clone" || node.op->name == "q8ta_clone" || node.op->name == "view";
-}
 
 /// Whether a node leaves all values where they are.
 bool is_identity(const ResolvedNode& node, std::span<const Form> forms) {
@@ -137,8 +70,8 @@ bool is_identity(const ResolvedNode& node, std::span<const Form> forms) {
 class Planner {
  public:
   Planner(const Chain& chain, const ResolvedChain& resolved, std::span<const Form> outer,
-          const DeviceInfo& device)
-      : resolved_(resolved), outer_(outer), device_(device), forms_(resolved, outer) {
+          const DeviceInfo& device, const NodeTimes* times)
+      : resolved_(resolved), outer_(outer), device_(device), times_(times), forms_(resolved, outer) {
     for (const ResolvedTensor& tensor : resolved.tensors) copies_.emplace_back(chain, tensor.spec);
   }
 
@@ -156,43 +89,30 @@ class Planner {
   }
 
  private:
-  /// The slots of a node whose forms are planned: all but constants.
-  static std::vector<std::size_t> planned_slots(const ResolvedNode& node) {
-    std::vector<std::size_t> slots;
-    for (const bool inputs : {true, false}) {
-      for (std::size_t i = 0; i < node.specs.size(); ++i) {
-        if (node.specs[i].is_input() == inputs && !node.specs[i].constant) slots.push_back(i);
-      }
-    }
-    return slots;
-  }
-
   Form outer_form(std::size_t tensor) const {
     const auto found = std::ranges::find(resolved_.outer, tensor);
     return outer_[static_cast<std::size_t>(found - resolved_.outer.begin())];
   }
 
-  /// The forms of all of a node's tensors that the device can run, the op's default first.
+  /// The forms of all of a node's tensors that the device can run, the op's default first. If times are
+  /// known, only those with a time.
   std::vector<std::vector<Form>> possible_forms(const ResolvedNode& node) const {
-    const std::vector<std::size_t> slots = planned_slots(node);
-    std::vector<Form> forms(node.specs.size());
-    for (std::size_t i = 0; i < forms.size(); ++i) {
-      if (node.specs[i].constant) forms[i] = outer_form(node.tensors[i]);
-    }
+    const OpPoint point = point_of(node);
     std::vector<std::vector<Form>> possible;
-    std::vector<std::size_t> at(slots.size());
-    for (bool is_done = false; !is_done;) {
-      for (std::size_t i = 0; i < slots.size(); ++i) forms[slots[i]] = node.specs[slots[i]].forms[at[i]];
-      if (impl_for({node.op, node.impl, &node.params, node.specs}, forms, device_) != nullptr)
+    bool has_run = false;
+    for (const std::vector<Form>& forms :
+         combinations_of(node, forms_of_constants(resolved_, node, outer_))) {
+      if (impl_for(point, forms, device_) == nullptr) continue;
+      has_run = true;
+      if (times_ == nullptr || is_folded(node, forms) || times_->find(point, forms))
         possible.push_back(forms);
-      is_done = true;
-      for (std::size_t i = slots.size(); i-- > 0 && is_done;) {
-        is_done = ++at[i] == node.specs[slots[i]].forms.size();
-        if (is_done) at[i] = 0;
-      }
     }
-    if (possible.empty())
+    if (!has_run)
       throw Error(fmt::format("node '{}': {} can run in no form on this device", node.name, node.op->name));
+    if (possible.empty()) {
+      throw Error(fmt::format("node '{}': the report given as --times has no time of {} with {} in any form",
+                              node.name, node.op->name, node.params.canonical()));
+    }
     return possible;
   }
 
@@ -209,7 +129,7 @@ class Planner {
         PlanProblem::Choice& choice = made.choices.emplace_back();
         for (const std::size_t slot : slots)
           choice.forms.push_back(forms_.index(node.tensors[slot], forms[slot]));
-        choice.cost = cost_of_copying(node, forms);
+        choice.cost = cost_of(node, forms);
       }
     }
     return problem;
@@ -219,9 +139,12 @@ class Planner {
     return is_identity(node, forms) && !resolved_.tensors[node.tensors[1]].leaves;
   }
 
-  /// What a node that only copies moves, so that it is no cheaper than a copy between other nodes.
-  double cost_of_copying(const ResolvedNode& node, std::span<const Form> forms) const {
-    if (!only_copies(node) || is_folded(node, forms)) return 0;
+  /// A node's time; if times are unknown, the bytes of a node that only copies, so that it is no cheaper than
+  /// a copy between other nodes.
+  double cost_of(const ResolvedNode& node, std::span<const Form> forms) const {
+    if (is_folded(node, forms)) return 0;
+    if (times_ != nullptr) return times_->find(point_of(node), forms).value();
+    if (!only_copies(node)) return 0;
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < forms.size(); ++i)
       bytes += Physical(forms[i], node.specs[i].dtype, node.specs[i].shape).bytes();
@@ -250,8 +173,7 @@ class Planner {
     std::vector<std::vector<double>> costs(forms.size(), std::vector<double>(forms.size(), impossible));
     for (std::size_t from = 0; from < forms.size(); ++from) {
       for (std::size_t to = 0; to < forms.size(); ++to) {
-        if (from != to && copies_[tensor].step(forms[from], forms[to], device_))
-          costs[from][to] = static_cast<double>(copies_[tensor].bytes(forms[from], forms[to]));
+        if (from != to) costs[from][to] = copies_[tensor].cost(forms[from], forms[to], device_, times_);
       }
     }
     return costs;
@@ -294,7 +216,7 @@ class Planner {
     const ResolvedNode& node = resolved_.nodes[index];
     Step step{.name = node.name,
               .op = node.op,
-              .impl = impl_for({node.op, node.impl, &node.params, node.specs}, forms, device_),
+              .impl = impl_for(point_of(node), forms, device_),
               .params = node.params,
               .specs = node.specs,
               .forms = forms,
@@ -306,7 +228,7 @@ class Planner {
     if (is_folded(node, forms)) {
       made_.values.push_back({node.tensors[1], forms[1]});
       alias_[made_.values.size() - 1] = step.values[0];
-      made_.folded += 1;
+      made_.folded.push_back(node.name);
       return;
     }
     for (std::size_t i = 0; i < forms.size(); ++i) {
@@ -318,6 +240,7 @@ class Planner {
   const ResolvedChain& resolved_;
   std::span<const Form> outer_;
   const DeviceInfo& device_;
+  const NodeTimes* times_;  ///< null: costs are bytes
   FormsOfTensors forms_;
   std::vector<Copies> copies_;
   std::vector<std::size_t> number_;  ///< of a tensor in the planner's problem
@@ -329,8 +252,8 @@ class Planner {
 }  // namespace
 
 LayoutPlan plan_layouts(const Chain& chain, const ResolvedChain& resolved, std::span<const Form> outer,
-                        const DeviceInfo& device, PlanMode mode) {
-  return Planner(chain, resolved, outer, device).plan(mode);
+                        const DeviceInfo& device, PlanMode mode, const NodeTimes* times) {
+  return Planner(chain, resolved, outer, device, times).plan(mode);
 }
 
 }  // namespace assay::chain

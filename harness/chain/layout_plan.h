@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/chain/chain.h"
+#include "harness/chain/node_times.h"
 #include "harness/chain/planner/planner.h"
 
 #include <cstddef>
@@ -37,13 +38,22 @@ struct LayoutPlan {
   std::vector<std::size_t> outer;  ///< the values of ResolvedChain::outer
   int transitions = 0;
   std::int64_t transition_bytes = 0;  ///< read and written by transitions
-  int folded = 0;        ///< nodes that change nothing and whose input and output are one resource
-  bool is_exact = true;  ///< see Plan::is_exact
+  std::vector<std::string> folded;  ///< nodes that change nothing and whose input and output are one resource
+  bool is_exact = true;             ///< see Plan::is_exact
+};
+
+/// A chain at one point of a product, planned for a device.
+struct PlannedChain {
+  ResolvedChain resolved;
+  LayoutPlan plan;
+  std::int64_t peak_bytes = 0;  ///< of the program's intermediate tensors, see TimedChain
+  std::string times_run;        ///< NodeTimes::run_id(), if it was planned by times
 };
 
 /// Plans the layouts of a chain on a device. `outer` has the forms of its tensors as an op. Throws Error,
-/// with the name of the node, if the device can run a node in no form.
+/// with the name of the node, if the device can run a node in no form. With `times`, costs are times, not
+/// bytes, and forms without a time are not used.
 LayoutPlan plan_layouts(const Chain& chain, const ResolvedChain& resolved, std::span<const Form> outer,
-                        const DeviceInfo& device, PlanMode mode);
+                        const DeviceInfo& device, PlanMode mode, const NodeTimes* times = nullptr);
 
 }  // namespace assay::chain

@@ -23,6 +23,11 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
   app.add_option("--balance", options.balance,
                  "Report whose times are used to make the parts of --shard equally long; give the same one "
                  "to all parts");
+  app.add_flag(
+      "--nodes", options.nodes,
+      "Instead of chains, the nodes that they consist of, each alone in every form: times for --times");
+  app.add_option("--times", options.times,
+                 "Report of a run with --nodes: impl fastest of chains is planned with its times");
   app.add_option("--seed", options.seed, "Seed of the input data, for cases that do not set their own")
       ->check(whole_number(0, most_seed));
 }

@@ -39,6 +39,7 @@ void declare_show(CLI::App& app, app::ShowOptions& options) {
   app.add_option("--op", options.ops,
                  "The ops that a question considers (name or glob; repeatable; default: all)")
       ->allow_extra_args(false);
+  app.add_flag("--dot", options.dot, "Print only the plan of a chain, as a Graphviz graph");
   app.add_flag("--samples", options.samples, "Also print every raw sample, by block");
 }
 

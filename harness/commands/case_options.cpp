@@ -2,8 +2,10 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
+#include "harness/cases/expansion/node_cases.h"
 #include "harness/cases/near_ids.h"
 #include "harness/cases/yaml/nearest.h"
+#include "harness/commands/read_node_times.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -94,9 +96,17 @@ bool CaseOptions::is_partial() const {
   return is_narrowed() || std::ranges::any_of(files, is_file);
 }
 
+LoadResult load(const CaseOptions& options, std::span<const std::filesystem::path> paths,
+                const Registry& registry) {
+  LoadOptions how{.seed = options.seed};
+  if (!options.times.empty()) how.node_times = read_node_times(options.times);
+  LoadResult loaded = load_cases(paths, registry, how);
+  if (options.nodes) loaded.cases = node_cases(loaded.cases);
+  return loaded;
+}
+
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors) {
-  const std::vector<std::filesystem::path> paths = options.paths();
-  LoadResult loaded = load_cases(paths, registry, {.seed = options.seed});
+  LoadResult loaded = load(options, options.paths(), registry);
   for (const Diagnostic& error : loaded.errors) errors << to_string(error) << '\n';
   if (!loaded.errors.empty()) {
     errors << loaded.errors.size() << (loaded.errors.size() == 1 ? " error" : " errors")
@@ -106,6 +116,8 @@ LoadResult load_and_complain(const CaseOptions& options, const Registry& registr
 }
 
 void throw_nothing_selected(const CaseOptions& options, std::span<const Case> cases) {
+  if (options.nodes && cases.empty())
+    throw Error("choosing cases: --nodes takes the nodes of chains, and no case is one of a chain");
   std::string by;
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) by += fmt::format("{}{} '{}'", by.empty() ? "" : ", ", option, value);

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct CaseOptions {
   std::optional<std::uint64_t> seed;
   std::string shard;              ///< "2/8": the second part of eight; empty: all
   std::filesystem::path balance;  ///< report whose times are used to make the parts equally long; empty: none
+  bool nodes = false;             ///< the nodes of chains instead of all cases, see node_cases()
+  std::filesystem::path times;    ///< report with the times of chains' nodes; empty: none
 
   /// The paths asked for, else the folder of cases (in the current directory, else next to the binary).
   /// Folders inside `untrusted` (empty: none) are passed over. Throws Error if there is none, or if a path
@@ -38,7 +41,12 @@ struct CaseOptions {
   bool is_partial() const;
 };
 
-/// Loads the cases and writes their errors to `errors`.
+/// Loads the cases of these paths. Throws Error if there is no report at `options.times`, or it has no time
+/// of a node.
+LoadResult load(const CaseOptions& options, std::span<const std::filesystem::path> paths,
+                const Registry& registry);
+
+/// Loads the cases and writes their errors to `errors`. Throws what load() throws.
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors);
 
 /// Throws Error(Usage) saying that none of these cases is selected, by which options, and what may have been

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,10 @@
 #include <vector>
 
 namespace assay {
+
+namespace chain {
+struct PlannedChain;
+}
 
 /// A tensor of the op, or a scratch tensor of the program.
 struct Resource {
@@ -130,7 +135,15 @@ struct Program {
   std::string free_access_because;
   /// For tests of the defences behind that one: why nothing is checked about what shaders read and write.
   std::string unchecked_because;
-  friend bool operator==(const Program&, const Program&) = default;
+  /// For a chain: its nodes and layouts, so that they can be judged one by one and reported. Null for other
+  /// ops.
+  std::shared_ptr<const chain::PlannedChain> chain;
+
+  /// Whether both do the same: how a chain was planned is no part of that.
+  friend bool operator==(const Program& a, const Program& b) {
+    return a.scratch == b.scratch && a.dispatches == b.dispatches &&
+           a.free_access_because == b.free_access_because && a.unchecked_because == b.unchecked_because;
+  }
 };
 
 /// The scratch that has memory of its own.

@@ -78,7 +78,7 @@ TEST(Chains, TheRefineNetHasElevenTransitionsNaivelyAndAtMostThreeWhenPlanned) {
     const chain::LayoutPlan best = plan_of(whole, chain::PlanMode::Optimal);
     EXPECT_LE(best.transitions, 3) << file;
     EXPECT_TRUE(best.is_exact);
-    EXPECT_EQ(best.folded, 1) << "the clone";
+    EXPECT_EQ(best.folded.size(), 1U) << "the clone";
     EXPECT_LE(plan_of(whole, chain::PlanMode::Greedy).transition_bytes,
               plan_of(whole, chain::PlanMode::Naive).transition_bytes);
   }

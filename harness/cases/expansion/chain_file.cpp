@@ -67,7 +67,10 @@ ParamSpec param_of(const Node::Entry& entry) {
 /// Reads one chain. Everything is read, so that no error hides another.
 class ChainReader {
  public:
-  ChainReader(const Node& root, const Registry& registry) : root_(root), registry_(registry) {}
+  ChainReader(const Node& root, const Registry& registry, const LoadOptions& options)
+      : root_(root), registry_(registry) {
+    chain_.times = options.node_times;
+  }
 
   Op read() {
     read_name();
@@ -91,6 +94,7 @@ class ChainReader {
   void read_name() {
     const Node::Entry& entry = *root_.find_entry("chain");
     chain_.name = to_text(*entry.value, {entry.key, "chain"});
+    chain_.file = location_of(*entry.key).file;
     if (!is_plain_name(chain_.name)) {
       throw Problem(diagnose(*entry.key, fmt::format("the name of a chain may have only letters, digits and "
                                                      "'_', got '{}'",
@@ -313,8 +317,8 @@ const std::vector<std::string>& chain_keys() {
   return keys;
 }
 
-Op read_chain(const Node& root, const Registry& registry) {
-  return ChainReader(root, registry).read();
+Op read_chain(const Node& root, const Registry& registry, const LoadOptions& options) {
+  return ChainReader(root, registry, options).read();
 }
 
 }  // namespace assay::cases

@@ -257,7 +257,7 @@ std::shared_ptr<const Op> FileLoader::read_own_op(const Node& root) {
     throw Problem(diagnose(*op->key, "a file has the cases of one op or of one chain, not of both"));
   if (root.find("cases") == nullptr)
     throw Problem(diagnose(*entry->key, "the file declares a chain but has no 'cases'"));
-  auto made = std::make_shared<const Op>(read_chain(root, state_.registry));
+  auto made = std::make_shared<const Op>(read_chain(root, state_.registry, state_.options));
   const auto [known, is_new] = chains_.emplace(made->name, location_of(*entry->key));
   if (!is_new)
     throw Problem(diagnose(*entry->key, fmt::format("the chain '{}' is already declared at {}:{}", made->name,

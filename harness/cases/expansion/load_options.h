@@ -1,9 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace assay {
+
+namespace chain {
+class NodeTimes;
+}
 
 /// Options for loading case files.
 struct LoadOptions {
@@ -11,6 +16,8 @@ struct LoadOptions {
   std::optional<std::uint64_t> seed;
   /// The limit of cases in one product and in all files together; more are refused with the count.
   std::int64_t max_cases = 2000000;
+  /// The times with which chains are planned by their impl `fastest`; null: unknown.
+  std::shared_ptr<const chain::NodeTimes> node_times;
 };
 
 }  // namespace assay

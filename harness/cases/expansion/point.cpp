@@ -382,23 +382,8 @@ void PointBuilder::set_id(const PointChoice& choice) {
   id.shrink_to_fit();
 }
 
-// Builds a text before hashing it. Every part is named and terminated, so that two different data sets never
-// give the same text.
 void PointBuilder::set_data_key() {
-  std::string text =
-      fmt::format("op {}\nparams {}\nseed {}\n", head_.op->name, point_.params->canonical(), point_.seed);
-  if (!head_.op->definition.empty())
-    text += fmt::format("definition {}\n{}", head_.op->definition.size(), head_.op->definition);
-  for (const auto& [tensor, fill] : point_.fills) {
-    text += fmt::format("fill {} {}", tensor, name_of(fill.kind));
-    if (fill.value) text += fmt::format(" {}", *fill.value);
-    if (fill.kind == FillKind::Npy) text += " " + npy_files_.get(fill.file).hash;
-    text += '\n';
-  }
-  for (const auto& [tensor, file] : point_.expected_files) {
-    text += fmt::format("expected {} {}\n", tensor, npy_files_.get(file).hash);
-  }
-  point_.data_key = hash64(text);
+  point_.data_key = data_key(point_, [&](const ArrayFile& file) { return npy_files_.get(file).hash; });
 }
 
 }  // namespace assay::cases

@@ -1,5 +1,9 @@
 #include "harness/cases/expansion/point_data.h"
 
+#include "harness/base/hash.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -41,6 +45,24 @@ std::size_t HashOfFills::operator()(const std::map<std::string, FillSpec>& fills
     mix(hash, fill.file.member);
   }
   return hash;
+}
+
+// Builds a text before hashing it. Every part is named and terminated, so that two different data sets never
+// give the same text.
+std::uint64_t data_key(const Case& point, const std::function<std::string(const ArrayFile&)>& hash_of) {
+  std::string text =
+      fmt::format("op {}\nparams {}\nseed {}\n", point.op->name, point.params->canonical(), point.seed);
+  if (!point.op->definition.empty())
+    text += fmt::format("definition {}\n{}", point.op->definition.size(), point.op->definition);
+  for (const auto& [tensor, fill] : point.fills) {
+    text += fmt::format("fill {} {}", tensor, name_of(fill.kind));
+    if (fill.value) text += fmt::format(" {}", *fill.value);
+    if (fill.kind == FillKind::Npy) text += " " + hash_of(fill.file);
+    text += '\n';
+  }
+  for (const auto& [tensor, file] : point.expected_files)
+    text += fmt::format("expected {} {}\n", tensor, hash_of(file));
+  return hash64(text);
 }
 
 }  // namespace assay::cases

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ struct PointData {
 
 /// Returns whether settings of that key may change a point's data.
 bool is_data_key(std::string_view key);
+
+/// Computes Case::data_key; `hash_of` gives the hash of an array's values.
+std::uint64_t data_key(const Case& point, const std::function<std::string(const ArrayFile&)>& hash_of);
 
 struct HashOfTensors {
   std::size_t operator()(const std::vector<TensorSpec>& tensors) const;

@@ -32,6 +32,7 @@ struct ShowOptions {
   std::filesystem::path report;  ///< a path as for journals_of(), with one device unless a question is asked
   std::string id;  ///< an id, a glob over ids, or a part of an id; a question covers all matches
   bool samples = false;
+  bool dot = false;  ///< print only the plan of a chain, as a Graphviz graph
   // Questions, and options that select their rows.
   std::optional<std::size_t> worst, slowest, furthest_from_ceiling;  ///< number of rows; absent: not asked
   std::string group;             ///< key to group rows by; empty: not asked

@@ -6,6 +6,7 @@
 #include "harness/commands/find_report.h"
 #include "harness/commands/read/report.h"
 #include "harness/report/console/answers.h"
+#include "harness/report/console/plan_graph.h"
 #include "harness/report/journal/find_rows.h"
 
 #include <algorithm>
@@ -59,6 +60,14 @@ ExitCode answer(const ShowOptions& options, const Terminal& terminal) {
   return ExitCode::Fine;
 }
 
+/// A row of that id whose chain was planned; all of them have the same plan.
+const Record& row_with_plan(const RunReport& report, const std::string& id) {
+  for (const Record* record : rows_of(report, id)) {
+    if (record->chain) return *record;
+  }
+  throw Error("showing a plan: the row '" + printable(id) + "' has none; only chains that ran have one");
+}
+
 }  // namespace
 
 ExitCode show(const ShowOptions& options, const Terminal& terminal) {
@@ -69,6 +78,10 @@ ExitCode show(const ShowOptions& options, const Terminal& terminal) {
   }
   const RunReport report = read_journal(only_journal(options.report));
   const std::string id = only_id(report, options.id, "the report");
+  if (options.dot) {
+    terminal.out << plan_as_dot(row_with_plan(report, id));
+    return ExitCode::Fine;
+  }
   terminal.out << show_text(report.run, rows_of(report, id),
                             {.color = terminal.console.color, .samples = options.samples});
   return ExitCode::Fine;

@@ -3,6 +3,7 @@
 #include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations/expectations.h"
+#include "harness/commands/read_node_times.h"
 #include "harness/commands/run/output/device_output.h"
 #include "harness/commands/run/output/expected_rows.h"
 #include "harness/commands/run/output/rule_notes.h"
@@ -156,6 +157,15 @@ class Run {
     check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
   }
 
+  /// Refuses times of another device: a plan would be chosen by them.
+  void check_times(std::span<const DeviceInfo> devices) const {
+    if (options_.cases.times.empty()) return;
+    const std::shared_ptr<const chain::NodeTimes> times = read_node_times(options_.cases.times);
+    for (const DeviceInfo& device : devices) {
+      if (const auto why = times->refuse(device)) throw Error("planning chains by time: " + *why);
+    }
+  }
+
   void load_expectation_rules(RunOutcome& outcome) {
     const std::vector<std::filesystem::path> files = find_expectations(options_.cases.paths());
     outcome.files.insert(outcome.files.end(), files.begin(), files.end());
@@ -175,6 +185,7 @@ class Run {
     if (!session_.devices) session_.devices = std::make_unique<RunDevices>(options_);
     std::vector<DeviceInfo> infos;
     for (const RunDevices::Opened& opened : session_.devices->opened()) infos.push_back(opened.info);
+    check_times(infos);
     check_shaders(infos);
     session_.folder.make(session_.devices->slugs());
     const SessionParts parts{.options = options_,
@@ -246,7 +257,11 @@ class Run {
         .secret_seed = secret_seed_,
         .accuracy_groups = accuracy_groups(groups_),
         .stop_requested = stop_requested_,
-        .devices_known = [this](std::span<const ChosenDevice> devices) { check_shaders(infos_of(devices)); },
+        .devices_known =
+            [this](std::span<const ChosenDevice> devices) {
+              check_times(infos_of(devices));
+              check_shaders(infos_of(devices));
+            },
         .conclude = [&](DeviceOutput& output) { outcome.reports.push_back(conclude(output)); }};
     run_in_workers(run);
   }

@@ -18,13 +18,6 @@ using chain::ResolvedChain;
 using chain::SeparateChain;
 using chain::Step;
 
-chain::PlanMode mode_of(const Impl& impl) {
-  for (const chain::ChainImpl& one : chain::chain_impls()) {
-    if (one.name == impl.name) return one.mode;
-  }
-  throw std::logic_error(fmt::format("'{}' is no way to plan a chain", impl.name));
-}
-
 bool is_exact(const ResolvedChain& resolved) {
   return std::ranges::all_of(resolved.tensors, [](const chain::ResolvedTensor& tensor) {
     return tensor.enters() || tensor.spec.output_class == OutputClass::Exact;
@@ -34,12 +27,12 @@ bool is_exact(const ResolvedChain& resolved) {
 /// The steps of a chain over tensors of their own.
 class SeparateSteps {
  public:
-  SeparateSteps(gpu::Device& device, const Case& test_case, const DataSet& data)
+  SeparateSteps(gpu::Device& device, const Case& test_case, const chain::PlannedChain& planned,
+                const DataSet& data)
       : device_(&device),
         data_(&data),
-        resolved_(chain::resolve(*test_case.op->chain, test_case.params)),
-        plan_(chain::plan_layouts(*test_case.op->chain, resolved_, test_case.forms, device.info(),
-                                  mode_of(*test_case.impl))),
+        resolved_(planned.resolved),
+        plan_(planned.plan),
         separate_(chain::separate_program(plan_, resolved_, device.info())),
         op_(*test_case.op),
         case_(test_case),
@@ -132,8 +125,8 @@ class SeparateSteps {
 
   gpu::Device* device_;
   const DataSet* data_;
-  ResolvedChain resolved_;
-  LayoutPlan plan_;
+  const ResolvedChain& resolved_;
+  const LayoutPlan& plan_;
   SeparateChain separate_;
   Op op_;
   Case case_;
@@ -144,8 +137,8 @@ class SeparateSteps {
 }  // namespace
 
 AccuracyOutcome assess_chain(Experiment& experiment, gpu::Device& device, gpu::ShaderLibrary& shaders,
-                             const Case& test_case, const DataSet& data) {
-  SeparateSteps steps(device, test_case, data);
+                             const Case& test_case, const chain::PlannedChain& planned, const DataSet& data) {
+  SeparateSteps steps(device, test_case, planned, data);
   AccuracyOutcome separate = steps.assess(shaders);
   if (separate.status != Status::Pass) return separate;
   DataSet judged = data;

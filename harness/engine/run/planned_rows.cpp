@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -89,18 +90,50 @@ std::string fill_text(const FillSpec& fill) {
   return std::string(name_of(fill.kind));
 }
 
-/// The part of a row's description that comes from its case, without the id.
-RowInfo info_of_case(const Case& test_case, Mode mode) {
+/// Whether a tensor is a constant that only one node of a chain has. A network may have hundreds.
+bool is_of_one_node(const Case& test_case, const TensorSpec& spec) {
+  return test_case.op->chain && spec.constant && spec.name.find('.') != std::string::npos;
+}
+
+std::string shapes_text(const Case& test_case) {
   std::vector<std::string> shapes;
+  for (const TensorSpec& spec : *test_case.tensors) {
+    if (!is_of_one_node(test_case, spec))
+      shapes.push_back(fmt::format("{}={}", spec.name, to_string(spec.shape)));
+  }
+  return fmt::format("{}", fmt::join(shapes, " "));
+}
+
+/// Constants of one node are named where they are not in their default form.
+std::string forms_text(const Case& test_case) {
   std::vector<std::string> forms;
-  std::vector<std::string> fills;
   for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
-    shapes.push_back(fmt::format("{}={}", spec.name, to_string(spec.shape)));
-    forms.push_back(fmt::format("{}={}", spec.name, form_text(test_case, i)));
-    if (spec.is_input())
-      fills.push_back(fmt::format("{}={}", spec.name, fill_text(test_case.fills->at(spec.name))));
+    if (!is_of_one_node(test_case, spec) || test_case.forms[i] != spec.forms.front())
+      forms.push_back(fmt::format("{}={}", spec.name, form_text(test_case, i)));
   }
+  return fmt::format("{}", fmt::join(forms, " "));
+}
+
+/// Constants of one node are named if they differ in their fills.
+std::string fills_text(const Case& test_case) {
+  std::vector<std::string> fills;
+  std::vector<std::string> of_constants;
+  std::set<std::string> kinds;
+  for (const TensorSpec& spec : *test_case.tensors) {
+    if (!spec.is_input()) continue;
+    const std::string fill = fill_text(test_case.fills->at(spec.name));
+    const bool is_constant = is_of_one_node(test_case, spec);
+    (is_constant ? of_constants : fills).push_back(fmt::format("{}={}", spec.name, fill));
+    if (is_constant) kinds.insert(fill);
+  }
+  if (kinds.size() == 1) of_constants = {"constants=" + *kinds.begin()};
+  fills.insert(fills.end(), of_constants.begin(), of_constants.end());
+  return fmt::format("{}", fmt::join(fills, " "));
+}
+
+/// The part of a row's description that comes from its case, without the id.
+RowInfo info_of_case(const Case& test_case, Mode mode) {
   std::vector<std::string> tune;
   for (const auto& [name, value] : test_case.tune) tune.push_back(fmt::format("{}={}", name, value));
   return {.op = test_case.op->name,
@@ -113,11 +146,11 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
           .tokens = test_case.op->tokens ? test_case.op->tokens(test_case.params) : 0,
           .dtype = std::string(name_of(test_case.tensors->front().dtype)),
           .shape = to_string(test_case.tensors->front().shape),
-          .shapes = fmt::format("{}", fmt::join(shapes, " ")),
+          .shapes = shapes_text(test_case),
           .params = test_case.params->canonical(),
-          .forms = fmt::format("{}", fmt::join(forms, " ")),
+          .forms = forms_text(test_case),
           .tune = fmt::format("{}", fmt::join(tune, " ")),
-          .fill = fmt::format("{}", fmt::join(fills, " ")),
+          .fill = fills_text(test_case),
           .mode = std::string(name_of(mode)),
           .tier = std::string(name_of(test_case.tier)),
           .seed = test_case.seed,

@@ -1,8 +1,12 @@
+#include "harness/chain/chain.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_program.h"
 #include "tests/support/small_op.h"
 
 #include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -43,6 +47,38 @@ TEST(RowInfo, NamesTheValueOfAConstantAndTheFileOfAnNpy) {
   EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=constant:-3");
   test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = {"data/x.npy"}};
   EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=npy:data/x.npy");
+}
+
+/// A case of an op with an input, two constants of nodes, and an output.
+Case chain_case(const Op& op) {
+  Case test_case = make_case(op, shape_params({4}));
+  std::vector<TensorSpec>& tensors = test_case.tensors.edit();
+  for (const char* name : {"conv.w", "conv.bias"}) {
+    TensorSpec constant = tensors.front();
+    constant.name = name;
+    constant.constant = true;
+    tensors.insert(tensors.end() - 1, constant);
+    test_case.fills.edit()[name] = {.kind = FillKind::Normal};
+  }
+  test_case.forms.assign(tensors.size(), test_case.forms.front());
+  return test_case;
+}
+
+TEST(RowInfo, LeavesOutTheConstantsOfAChainsNodesUnlessTheyAreUnusual) {
+  Op op = flip_op();
+  Case plain = chain_case(op);
+  EXPECT_EQ(row_info({.test_case = &plain}, {}).shapes, "x=4 conv.w=4 conv.bias=4 y=4") << "no chain";
+  op.chain = std::make_shared<const chain::Chain>();
+  Case test_case = chain_case(op);
+  RowInfo info = row_info({.test_case = &test_case}, {});
+  EXPECT_EQ(info.shapes, "x=4 y=4");
+  EXPECT_EQ(info.forms, "x=buffer/WP y=buffer/WP");
+  EXPECT_EQ(info.fill, "x=uniform constants=normal");
+  test_case.forms[1] = {Storage::Buffer, Layout::HP};
+  test_case.fills.edit()["conv.bias"] = {.kind = FillKind::Uniform};
+  info = row_info({.test_case = &test_case}, {});
+  EXPECT_EQ(info.forms, "x=buffer/WP conv.w=buffer/HP y=buffer/WP");
+  EXPECT_EQ(info.fill, "x=uniform conv.w=normal conv.bias=uniform");
 }
 
 TEST(RowInfo, TellsWhatConv2dStandsFor) {

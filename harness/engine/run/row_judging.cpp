@@ -7,6 +7,7 @@
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/originals.h"
 #include "harness/engine/accuracy/packed_inputs.h"
+#include "harness/engine/run/chain_plan.h"
 #include "harness/engine/run/row_plan.h"
 #include "harness/engine/timing/measurement.h"
 #include "harness/report/record/words.h"
@@ -56,8 +57,10 @@ void keep_originals(Experiment& experiment, DeviceContext& context) {
 AccuracyOutcome assessment_of(Experiment& experiment, const DeviceRow& row, const DataSet& data,
                               DeviceContext& context) {
   const Case& test_case = row.test_case();
-  if (test_case.op->chain)
-    return assess_chain(experiment, context.device, context.shaders_of(row.plan()), test_case, data);
+  if (const auto& planned = row.program->chain) {
+    return assess_chain(experiment, context.device, context.shaders_of(row.plan()), test_case, *planned,
+                        data);
+  }
   return assess(experiment, test_case, data, acceptances(test_case, data, row.unit_error));
 }
 
@@ -153,6 +156,7 @@ std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
   row.impl = plan.made.impl;
   row.ceiling = plan.made.ceiling;
   row.program = std::move(plan.made.program);
+  if (row.program && row.program->chain) row.record.chain = chain_plan_of(*row.program->chain);
   row.unit_error = plan.made.unit_error;
   return std::move(plan.not_run);
 }

@@ -23,6 +23,13 @@ std::optional<std::string> too_slow(const PlannedRow& row, Ceiling ceiling, cons
                      own_s == limit_s ? "the case's timeout" : "--program-limit");
 }
 
+/// What the run was not given although the impl needs it.
+std::optional<std::string> why_skipped(const Case& test_case) {
+  if (!test_case.impl->skipped_reason) return std::nullopt;
+  return test_case.impl->skipped_reason(
+      ImplPoint{test_case.params, test_case.tensors, test_case.forms, test_case.tune});
+}
+
 }  // namespace
 
 RowPlan plan_of_row(const PlannedRow& row, const RowInfo& info, const DeviceContext& context,
@@ -35,6 +42,10 @@ RowPlan plan_of_row(const PlannedRow& row, const RowInfo& info, const DeviceCont
   }
   if (const Expectation* rule = context.skip_of(info)) {
     plan.not_run = {Status::Skipped, rule->why()};
+    return plan;
+  }
+  if (const auto why = why_skipped(test_case)) {
+    plan.not_run = {Status::Skipped, *why};
     return plan;
   }
   std::optional<Outcome> reason;

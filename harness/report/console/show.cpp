@@ -255,6 +255,34 @@ void show_time(Page& page, const Record& record) {
   show_program(page, p);
 }
 
+// One line per step: what it reads and writes.
+std::string step_lines(const std::vector<ChainStep>& steps) {
+  std::string lines;
+  for (const ChainStep& step : steps) {
+    std::string reads;
+    for (const std::string& value : step.reads) reads += (reads.empty() ? "" : ", ") + value;
+    std::string writes;
+    for (const std::string& value : step.writes) writes += (writes.empty() ? "" : ", ") + value;
+    const std::string what = step.is_transition ? "copy" : step.name + " (" + step.op + "/" + step.impl + ")";
+    lines += what + ": " + reads + " -> " + writes + '\n';
+  }
+  return lines;
+}
+
+void show_chain(Page& page, const ChainPlan& plan) {
+  page.section("plan of the chain");
+  page.line("transitions", std::to_string(plan.transitions) + " copies to another form, which move " +
+                               std::to_string(plan.transition_bytes) + " bytes");
+  std::string folded;
+  for (const std::string& node : plan.folded) folded += (folded.empty() ? "" : ", ") + node;
+  page.line("folded", folded);
+  page.line("memory", std::to_string(plan.peak_bytes) + " bytes for the tensors between nodes");
+  page.line("exact", plan.is_exact ? "" : "no: the net is too tangled, a plan that costs less may exist");
+  page.line("times from", plan.times_run.empty() ? "" : "run " + plan.times_run);
+  page.line("steps", step_lines(plan.steps));
+  page.line("plan hash", plan.hash);
+}
+
 void show_comparison(Page& page, const Comparison& c) {
   page.section("comparison");
   page.line("baseline", c.baseline);
@@ -274,6 +302,7 @@ std::string show_text(const RunInfo& run, std::span<const Record* const> rows, c
     page.verdict(*record);
     show_case(page, *record);
     if (record->accuracy) show_accuracy(page, *record->accuracy);
+    if (record->chain) show_chain(page, *record->chain);
     if (record->perf) show_time(page, *record);
     if (record->perf && options.samples) show_samples(page, *record->perf);
     if (record->comparison) show_comparison(page, *record->comparison);

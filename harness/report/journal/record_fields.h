@@ -316,11 +316,34 @@ void fields(Visit& visit, Is<Block> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<ChainStep> auto& x) {
+  visit("name", x.name);
+  visit("op", x.op);
+  visit("impl", x.impl);
+  visit("transition", x.is_transition);
+  visit("reads", x.reads);
+  visit("writes", x.writes);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<ChainPlan> auto& x) {
+  visit("transitions", x.transitions);
+  visit("transition_bytes", x.transition_bytes);
+  visit("folded", x.folded);
+  visit("peak_bytes", x.peak_bytes);
+  visit("is_exact", x.is_exact);
+  visit("hash", x.hash);
+  visit("times_run", x.times_run);
+  visit("steps", x.steps);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<RowEnd> auto& x) {
   visit("status", x.status, always);
   visit("reason", x.reason);
   visit("retry", x.retry);
   visit("perf", x.perf);
+  visit("chain", x.chain);
   visit("validation_messages", x.validation_messages);
   visit("validation_texts", x.validation_texts);
   visit("total_ms", x.total_ms);

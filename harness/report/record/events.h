@@ -49,6 +49,7 @@ struct RowEnd {
   /// that passed once and failed once is FLAKY, which is a status.)
   std::string retry;
   std::optional<PerfResult> perf;  ///< if the row has a time; without the figures that its blocks give
+  std::optional<ChainPlan> chain;  ///< see Record
   std::int64_t validation_messages = 0;
   std::vector<std::string> validation_texts;  ///< see Record
   double total_ms = 0;

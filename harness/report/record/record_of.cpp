@@ -29,6 +29,7 @@ Record finished(RowEvents&& events) {
   record.retry = std::move(end.retry);
   record.accuracy = std::move(events.judged);
   record.perf = std::move(end.perf);
+  record.chain = std::move(end.chain);
   record.validation_messages = end.validation_messages;
   record.validation_texts = std::move(end.validation_texts);
   record.total_ms = end.total_ms;
@@ -76,6 +77,7 @@ RowEnd end_of(const Record& record) {
           .reason = record.reason,
           .retry = record.retry,
           .perf = record.perf,
+          .chain = record.chain,
           .validation_messages = record.validation_messages,
           .validation_texts = record.validation_texts,
           .total_ms = record.total_ms,

@@ -145,6 +145,32 @@ Columns case_columns() {
   };
 }
 
+// A column that is empty for ops that are no chains.
+template <class Get>
+Column of_chain(std::string name, std::string unit, std::string meaning, Get get) {
+  return {std::move(name), std::move(unit), std::move(meaning), [get](const RunInfo&, const Record& record) {
+            return record.chain ? get(*record.chain) : std::string();
+          }};
+}
+
+Columns chain_columns() {
+  using Chain = const ChainPlan&;
+  return {
+      of_chain("transitions", "number", "chains: copies of a tensor to another form between nodes",
+               [](Chain c) { return std::to_string(c.transitions); }),
+      of_chain("transition_bytes", "bytes", "chains: bytes that these copies read and write",
+               [](Chain c) { return std::to_string(c.transition_bytes); }),
+      of_chain("folded", "number", "chains: nodes for which nothing runs, as they change nothing",
+               [](Chain c) { return std::to_string(c.folded.size()); }),
+      of_chain("peak_bytes", "bytes", "chains: device memory of the tensors between nodes",
+               [](Chain c) { return std::to_string(c.peak_bytes); }),
+      of_chain("plan_hash", "hash", "chains: hash of the planned steps and forms; equal hashes: equal plans",
+               [](Chain c) { return c.hash; }),
+      of_chain("times_run", "text", "chains, impl fastest: id of the run whose times it was planned with",
+               [](Chain c) { return c.times_run; }),
+  };
+}
+
 Columns cache_columns() {
   return {text("cache",
                "hot (the same memory again and again) or cold (rotating sets, so that none is in a cache)",
@@ -418,12 +444,12 @@ Columns joined(std::initializer_list<Columns> parts) {
 
 std::vector<Column> accu_columns() {
   return joined({run_columns(), case_columns(), verdict_columns(), difference_columns(), evidence_columns(),
-                 place_columns()});
+                 chain_columns(), place_columns()});
 }
 
 std::vector<Column> perf_columns() {
   return joined({run_columns(), case_columns(), cache_columns(), verdict_columns(), time_columns(),
-                 rate_columns(), program_columns(), comparison_columns(), place_columns()});
+                 rate_columns(), program_columns(), chain_columns(), comparison_columns(), place_columns()});
 }
 
 Column mode_column() {

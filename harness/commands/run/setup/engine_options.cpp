@@ -54,6 +54,8 @@ std::string repro_options(const RunOptions& options) {
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
   for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
   if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
+  if (options.cases.nodes) add("--nodes");
+  if (!options.cases.times.empty()) add(fmt::format("--times '{}'", options.cases.times.string()));
   if (options.validation) add("--validation");
   if (options.robust_access) add("--robust-access");
   return text;

@@ -4,6 +4,7 @@
 #include "harness/base/hash.h"
 #include "harness/cases/expectations/expectations.h"
 #include "harness/cases/yaml/source_file.h"
+#include "harness/commands/find_report.h"
 
 #include <algorithm>
 #include <array>
@@ -19,12 +20,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The words for inputs in a sentence, by their name in a journal.
-constexpr std::array<std::pair<const char*, const char*>, 5> inputs{{
+constexpr std::array<std::pair<const char*, const char*>, 6> inputs{{
     {"binary", "the binary"},
     {"cases", "the case files"},
     {"expectations", "the expectations"},
     {"shaders", "the files in --shaders"},
     {"versus_shaders", "the files in --versus-shaders"},
+    {"times", "the report in --times"},
 }};
 
 /// Prefix of the names of arrays that cases use; the path of the array's file follows.
@@ -72,6 +74,10 @@ std::map<std::string, std::string> run_inputs(const RunOptions& options, const L
   const std::vector<fs::path> expectations = find_expectations(options.cases.paths());
   if (!expectations.empty()) {
     made["expectations"] = hash_of_files(expectations, cases::SourceFile::max_bytes);
+  }
+  if (!options.cases.times.empty()) {
+    const std::array journal{only_journal(options.cases.times)};
+    made["times"] = hash_of_files(journal);
   }
   if (!options.shaders.empty()) made["shaders"] = hash_of_folder(options.shaders);
   if (!options.versus_shaders.empty()) made["versus_shaders"] = hash_of_folder(options.versus_shaders);

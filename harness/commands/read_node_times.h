@@ -1,0 +1,14 @@
+#pragma once
+
+#include "harness/chain/node_times.h"
+
+#include <filesystem>
+#include <memory>
+
+namespace assay::app {
+
+/// Reads the times of a report's rows; `report` is a path as for journals_of(), with one device. Throws Error
+/// if there is no such report, or no row of it has a time.
+std::shared_ptr<const chain::NodeTimes> read_node_times(const std::filesystem::path& report);
+
+}  // namespace assay::app
