@@ -6,9 +6,6 @@
 namespace assay::test {
 namespace {
 
-constexpr Form wp{Storage::Buffer, Layout::WP};
-constexpr Form hp{Storage::Buffer, Layout::HP};
-constexpr Form cp{Storage::Buffer, Layout::CP};
 constexpr Form p4w4c{Storage::Buffer, Layout::P4W4C};
 constexpr Form p4c1w{Storage::Buffer, Layout::P4C1W};
 constexpr Form p4c{Storage::Buffer, Layout::P4C};
@@ -121,6 +118,18 @@ chain::Chain chain_of(std::vector<chain::NodeDecl> nodes) {
   chain.clone = chain_ops().find("clone");
   chain.q8ta_clone = chain_ops().find("q8ta_clone");
   return chain;
+}
+
+chain::Chain squares() {
+  return chain_of({node("one", "square", {{"x", "x"}}, {{"y", "a"}}),
+                   node("keep", "clone", {{"x", "a"}}, {{"y", "b"}}),
+                   node("two", "square", {{"x", "b"}}, {{"y", "c"}})});
+}
+
+std::vector<std::string> names_of_steps(const chain::LayoutPlan& plan) {
+  std::vector<std::string> names;
+  for (const chain::Step& step : plan.steps) names.push_back(step.name);
+  return names;
 }
 
 }  // namespace assay::test

@@ -1,11 +1,17 @@
 #pragma once
 
 #include "harness/chain/chain.h"
+#include "harness/chain/layout_plan.h"
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace assay::test {
+
+inline constexpr Form wp{Storage::Buffer, Layout::WP};
+inline constexpr Form hp{Storage::Buffer, Layout::HP};
+inline constexpr Form cp{Storage::Buffer, Layout::CP};
 
 /// Ops without programs that do something, for tests of chains.
 ///   clone        f32 tensors, buffer/WP, HP and CP
@@ -23,5 +29,10 @@ chain::NodeDecl node(const std::string& name, const std::string& op,
 
 /// A chain of these nodes over the f32 tensor x [2, 3].
 chain::Chain chain_of(std::vector<chain::NodeDecl> nodes);
+
+/// x -> square -> clone -> square: the nodes one, keep and two, the tensors x, a, b and c.
+chain::Chain squares();
+
+std::vector<std::string> names_of_steps(const chain::LayoutPlan& plan);
 
 }  // namespace assay::test

@@ -77,7 +77,7 @@ class Planner {
 
   LayoutPlan plan(PlanMode mode) {
     const PlanProblem problem = make_problem();
-    const Plan plan = make_plan(problem, mode);
+    const Plan plan = finite_plan(problem, mode);
     made_.is_exact = plan.is_exact;
     for (std::size_t i = 0; i < resolved_.outer.size(); ++i) {
       if (resolved_.tensors[resolved_.outer[i]].enters()) value_of(resolved_.outer[i], outer_[i]);
@@ -89,6 +89,26 @@ class Planner {
   }
 
  private:
+  /// Throws Error with the names of the chain if there is no such plan.
+  Plan finite_plan(const PlanProblem& problem, PlanMode mode) const try {
+    return make_plan(problem, mode);
+  } catch (const NoFinitePlan& error) {
+    if (!error.copy()) throw;
+    for (std::size_t tensor = 0; tensor < number_.size(); ++tensor) {
+      if (number_[tensor] != error.copy()->tensor || !is_planned_[tensor]) continue;
+      throw_no_copy(tensor, forms_.of(tensor)[error.copy()->from], forms_.of(tensor)[error.copy()->to]);
+    }
+    throw;
+  }
+
+  [[noreturn]] void throw_no_copy(std::size_t tensor, Form from, Form to) const {
+    const char* why = times_ != nullptr && copies_[tensor].step(from, to, device_)
+                          ? ": the report given as --times has no time of that"
+                          : " on this device";
+    throw Error(fmt::format("the tensor '{}' cannot be copied from {} to {}{}",
+                            resolved_.tensors[tensor].name, to_string(from), to_string(to), why));
+  }
+
   Form outer_form(std::size_t tensor) const {
     const auto found = std::ranges::find(resolved_.outer, tensor);
     return outer_[static_cast<std::size_t>(found - resolved_.outer.begin())];
@@ -154,12 +174,14 @@ class Planner {
   /// Tensors that only constants of nodes read are not planned.
   void add_tensors(PlanProblem& problem) {
     number_.assign(resolved_.tensors.size(), 0);
+    is_planned_.assign(resolved_.tensors.size(), false);
     std::set<std::size_t> planned;
     for (const ResolvedNode& node : resolved_.nodes) {
       for (const std::size_t slot : planned_slots(node)) planned.insert(node.tensors[slot]);
     }
     for (const std::size_t tensor : planned) {
       number_[tensor] = problem.tensors.size();
+      is_planned_[tensor] = true;
       PlanProblem::Tensor& made = problem.tensors.emplace_back();
       const ResolvedTensor& one = resolved_.tensors[tensor];
       if (one.enters()) made.given = forms_.index(tensor, outer_form(tensor));
@@ -200,10 +222,7 @@ class Planner {
     const auto made = std::ranges::find(made_.values, tensor, &ChainValue::tensor);
     const Form from = made->form;
     std::optional<Step> step = copies_[tensor].step(from, form, device_);
-    if (!step) {
-      throw Error(fmt::format("the tensor '{}' cannot be copied from {} to {} on this device",
-                              resolved_.tensors[tensor].name, to_string(from), to_string(form)));
-    }
+    if (!step) throw_no_copy(tensor, from, form);
     step->name = fmt::format("{} to {}", resolved_.tensors[tensor].name, to_string(form));
     step->values = {value_of(tensor, from), value_of(tensor, form)};
     made_.transitions += 1;
@@ -244,6 +263,7 @@ class Planner {
   FormsOfTensors forms_;
   std::vector<Copies> copies_;
   std::vector<std::size_t> number_;  ///< of a tensor in the planner's problem
+  std::vector<bool> is_planned_;     ///< the tensor has a number
   std::vector<std::vector<std::vector<Form>>> possible_;
   LayoutPlan made_;
   std::map<std::size_t, std::size_t> alias_;  ///< value of a folded node's output -> of its input

@@ -24,6 +24,7 @@ void fields(Visit& visit, Is<Record> auto& x) {
   visit("retry", x.retry);
   visit("accuracy", x.accuracy);
   visit("perf", x.perf);
+  visit("chain", x.chain);
   visit("comparison", x.comparison);
   visit("validation_messages", x.validation_messages);
   visit("validation_texts", x.validation_texts);

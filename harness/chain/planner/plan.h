@@ -1,8 +1,11 @@
 #pragma once
 
+#include "harness/base/error.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace assay::chain {
@@ -48,6 +51,19 @@ struct Plan {
   int transitions = 0;               ///< the number of copies
   bool is_exact = true;  ///< false: Optimal fell back to a search, which may have missed the least cost
   std::vector<Transition> copies;  ///< ordered by tensor, then by `to`
+};
+
+/// A net has no plan of finite cost.
+class NoFinitePlan : public Error {
+ public:
+  NoFinitePlan(const std::string& message, std::optional<Plan::Transition> copy)
+      : Error(message), copy_(copy) {}
+
+  /// The impossible copy in the best plan that was found; nothing if something else is impossible.
+  const std::optional<Plan::Transition>& copy() const { return copy_; }
+
+ private:
+  std::optional<Plan::Transition> copy_;
 };
 
 }  // namespace assay::chain

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 namespace assay::chain {
 namespace {
@@ -30,11 +30,19 @@ Plan plan_in_mode(const Net& net, PlanMode mode) {
   return std::isinf(plan.cost) ? best_plan(net) : plan;
 }
 
+std::optional<Plan::Transition> impossible_copy(const Net& net, const Plan& plan) {
+  const auto is_impossible = [&](const Plan::Transition& copy) {
+    return std::isinf(net.problem.tensors[copy.tensor].copy_cost[copy.from][copy.to]);
+  };
+  const auto found = std::ranges::find_if(plan.copies, is_impossible);
+  return found == plan.copies.end() ? std::nullopt : std::optional(*found);
+}
+
 /// Says what is impossible in a plan of infinite cost.
 std::string impossible_part(const Net& net, const Plan& plan) {
-  for (const Plan::Transition& copy : plan.copies) {
-    if (!std::isinf(net.problem.tensors[copy.tensor].copy_cost[copy.from][copy.to])) continue;
-    return fmt::format("tensor {} cannot be copied from form {} to form {}", copy.tensor, copy.from, copy.to);
+  if (const auto copy = impossible_copy(net, plan)) {
+    return fmt::format("tensor {} cannot be copied from form {} to form {}", copy->tensor, copy->from,
+                       copy->to);
   }
   for (std::size_t node = 0; node < net.nodes(); ++node) {
     const std::size_t number = plan.choices[node];
@@ -53,8 +61,9 @@ Plan make_plan(const PlanProblem& problem, PlanMode mode) {
   const char* found = mode == PlanMode::Naive ? "the nodes' first choices are no finite plan"
                       : plan.is_exact         ? "there is no finite plan"
                                               : "no finite plan was found";
-  throw std::logic_error(
-      fmt::format("cannot plan this chain: {}: in the best one, {}", found, impossible_part(net, plan)));
+  throw NoFinitePlan(
+      fmt::format("cannot plan this chain: {}: in the best one, {}", found, impossible_part(net, plan)),
+      impossible_copy(net, plan));
 }
 
 }  // namespace assay::chain

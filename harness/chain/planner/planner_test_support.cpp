@@ -217,6 +217,8 @@ std::string complaint(const PlanProblem& net, chain::PlanMode mode) try {
   return "";
 } catch (const std::logic_error& error) {
   return error.what();
+} catch (const chain::NoFinitePlan& error) {
+  return error.what();
 }
 
 bool can_be_improved(const PlanProblem& net, const chain::Plan& plan) {

@@ -216,6 +216,29 @@ TEST(PerfCsv, TellsAllOfATime) {
                                                        "shuffle/fast/1x16x4x8/4W4C.4W4C/fused"}}));
 }
 
+TEST(PerfCsv, TellsThePlanOfAChain) {
+  Record record = test::timed("fast", "fused", 2.5);
+  record.chain = ChainPlan{.transitions = 3,
+                           .transition_bytes = 4096,
+                           .folded = {"keep", "view"},
+                           .peak_bytes = 512,
+                           .hash = "00001111222233334444555566667776",
+                           .times_run = "20260102T030405Z-1a2b3d"};
+  const std::map<std::string, std::string> expected{{"transitions", "3"},
+                                                    {"transition_bytes", "4096"},
+                                                    {"folded", "2"},
+                                                    {"peak_bytes", "512"},
+                                                    {"plan_hash", "00001111222233334444555566667776"},
+                                                    {"times_run", "20260102T030405Z-1a2b3d"}};
+  const Row with = present(rows_of(test::perf_csv(test::report_of({record}))).at(0));
+  record.chain.reset();
+  const Row without = present(rows_of(test::perf_csv(test::report_of({record}))).at(0));
+  for (const auto& [column, value] : expected) {
+    EXPECT_EQ(with.at(column), value) << column;
+    EXPECT_FALSE(without.contains(column)) << column;
+  }
+}
+
 TEST(PerfCsv, LeavesOutWhatIsNotKnown) {
   Record record = test::timed("fast", "fused", 2.5);
   PerfResult& perf = *record.perf;

@@ -1,0 +1,72 @@
+#include "tests/support/assay_binary.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace assay::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// Two clamps of int8 values, which enter and leave in the forms of the case.
+const std::string clamps = R"(chain: clamps
+tensors: {x: {dtype: i8, shape: [1, 4, 2, 4], qparams: {scale: 0.05, zero_point: 3}}}
+nodes:
+  - {name: first, op: q8ta_relu, with: {y: {scale: 0.05, zero_point: 3}}, inputs: {x: x}, outputs: {y: a}}
+  - {name: second, op: q8ta_relu, with: {y: {scale: 0.05, zero_point: 3}}, inputs: {x: a}, outputs: {y: b}}
+cases:
+  - {name: one, impl: {each: [optimal, fastest]}, forms: {x: buffer/4C1W, b: buffer/4C1W}}
+)";
+
+class ChainRuns : public ::testing::Test {
+ protected:
+  ProcessResult run(const std::string& out, const std::vector<std::string>& more) const {
+    std::vector<std::string> command{"run", file_, "--out", folder_ / out};
+    command.insert(command.end(), more.begin(), more.end());
+    return assay(command);
+  }
+  std::string path(const std::string& name) const { return folder_ / name; }
+
+ private:
+  TemporaryFolder folder_;
+  std::string file_ = folder_.write("clamps.yaml", clamps);
+};
+
+TEST_F(ChainRuns, ArePlannedByTheTimesOfTheirNodes) {
+  const ProcessResult untimed = run("untimed", {});
+  EXPECT_EQ(untimed.exit_code, 0) << untimed.err;
+  EXPECT_THAT(untimed.out, HasSubstr("SKIPPED             1"));
+  EXPECT_THAT(untimed.out, HasSubstr("--nodes --mode perf --out times"));
+  const ProcessResult nodes = run("times", {"--nodes", "--mode", "perf", "--budget", "0.01", "--ceilings",
+                                            "none", "--filter", "*/4C1W.4C1W/*:q8ta_clone/*"});
+  ASSERT_EQ(nodes.exit_code, 0) << nodes.err;
+  const ProcessResult fastest = run("fastest", {"--times", path("times")});
+  EXPECT_EQ(fastest.exit_code, 0) << fastest.err << fastest.out;
+  EXPECT_THAT(fastest.out, HasSubstr("PASS                2"));
+  const ProcessResult shown = assay({"show", path("fastest"), "*fastest"});
+  EXPECT_THAT(shown.out, HasSubstr("first (q8ta_relu/fused): x as buffer/4C1W -> a as buffer/4C1W"));
+  EXPECT_THAT(shown.out, HasSubstr("times from      run 2"));
+  const ProcessResult graph = assay({"show", path("fastest"), "*fastest", "--dot"});
+  EXPECT_THAT(graph.out, HasSubstr("step0 -> step1 [label=\"a as buffer/4C1W\"]"));
+  EXPECT_THAT(graph.out, Not(HasSubstr("PASS")));
+}
+
+TEST_F(ChainRuns, NeedAReportWithTimes) {
+  const ProcessResult missing = run("out", {"--times", path("nowhere")});
+  EXPECT_EQ(missing.exit_code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("nowhere"));
+  ASSERT_EQ(run("accuracy", {"--impl", "optimal"}).exit_code, 0);
+  const ProcessResult untimed = run("out", {"--times", path("accuracy")});
+  EXPECT_EQ(untimed.exit_code, 2);
+  EXPECT_THAT(untimed.err, HasSubstr("no row of '"));
+  const ProcessResult graph = assay({"show", path("accuracy"), "*fastest", "--dot"});
+  EXPECT_EQ(graph.exit_code, 2);
+}
+
+}  // namespace
+}  // namespace assay::test
