@@ -294,7 +294,7 @@ def case_file(parameters):
         *fills,
         "cases:",
         f"  - {{name: small, tier: ci, shape: {list(SMALL)}}}",
-        "  - {name: whole, tier: nightly, mode: both, timeout: 120}",
+        "  - {name: whole, tier: nightly, mode: both, impl: {each: [naive, greedy, optimal, fastest]}, timeout: 120}",
     ]) + "\n"
 
 
