@@ -81,17 +81,23 @@ Work work_of(const Chain& chain, const Params& params, std::span<const TensorSpe
   return work;
 }
 
-/// Why a chain cannot be planned by times, and what to do.
-std::string why_no_times(const Chain& chain) {
-  return fmt::format(
-      "needs the times of its nodes in every form: measure them with `assay run {0} --nodes --mode perf "
-      "--out "
-      "times`, then run this with --times times",
+/// Why a chain cannot be planned by times, and what to do; nothing if it can.
+std::optional<std::string> why_no_times(const Chain& chain, const ImplPoint& point) {
+  const std::string command = fmt::format(
+      "measure them with `assay run {} --nodes --mode perf --out times`, "
+      "then run this with --times times",
       chain.file.empty() ? "FILE" : chain.file);
+  if (!chain.times) return "needs the times of its nodes in every form: " + command;
+  const std::string node = node_without_time(resolve(chain, point.params), point.forms, *chain.times);
+  if (node.empty()) return std::nullopt;
+  return fmt::format("the report given as --times (run {}) has no time of node '{}' in any form: {}",
+                     chain.times->run_id(), node, command);
 }
 
 PlannedChain planned(const Chain& chain, const ChainImpl& impl, const BuildContext& context) {
-  if (impl.by_time && !chain.times) throw Error(why_no_times(chain));
+  if (impl.by_time) {
+    if (const auto why = why_no_times(chain, context)) throw Error(*why);
+  }
   PlannedChain made;
   made.resolved = resolve(chain, context.params);
   made.plan = plan_layouts(chain, made.resolved, context.forms, context.device, impl.mode,
@@ -138,8 +144,9 @@ Impl impl_of(const SharedChain& chain, const ChainImpl& declared) {
   impl.ceiling_here = [chain, declared](const BuildContext& at) {
     return ceiling_of_chain(*chain, declared, at);
   };
-  if (declared.by_time && !chain->times)
-    impl.skipped_reason = [chain](const ImplPoint&) { return why_no_times(*chain); };
+  if (declared.by_time) {
+    impl.skipped_reason = [chain](const ImplPoint& point) { return why_no_times(*chain, point); };
+  }
   impl.unsupported_reason = [chain, declared](const BuildContext& at) {
     return why_unsupported(*chain, declared, at);
   };

@@ -130,8 +130,10 @@ class Planner {
     if (!has_run)
       throw Error(fmt::format("node '{}': {} can run in no form on this device", node.name, node.op->name));
     if (possible.empty()) {
-      throw Error(fmt::format("node '{}': the report given as --times has no time of {} with {} in any form",
-                              node.name, node.op->name, node.params.canonical()));
+      throw Error(
+          fmt::format("node '{}': the report given as --times has no time of {} in a form that this "
+                      "device can run",
+                      node.name, node.op->name));
     }
     return possible;
   }

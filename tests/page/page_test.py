@@ -410,6 +410,21 @@ class NightsPage(BrowserTest):
         self.assertEqual(self.page.count(f"{times} .change-driver"), 1)
         self.assertIn("separation", self.page.text("#row-part details"))
 
+    def test_the_plan_of_a_chain_is_drawn(self):
+        self.page.open({"row": "Acme GPU 1:perf:dequantize_rows/case1/128x1024/4W4C.4W4C/tiled"})
+        self.assert_soon_equal(lambda: self.page.count(".plan .step"), 3)
+        self.assertEqual(self.page.count(".plan .transition"), 1)
+        self.assertEqual(self.page.count(".plan .tensor"), 4, "x is read twice, a in both forms once")
+        texts = self.page.texts(".plan .step text")
+        self.assertIn("conv: conv_pointwise/gemm to a as buffer/4W4C", texts)
+        self.assertIn("copy to a as buffer/4C", texts)
+        widths = [float(width) for width in self.page.script(
+            "return [...document.querySelectorAll('.plan .share')].map(bar => bar.getAttribute('width'))")]
+        self.assertAlmostEqual(widths[0], 3 * widths[1], delta=1)
+        self.assertEqual(widths[2], 0, "its time is not known")
+        self.assertIn("nothing runs for them: keep", " ".join(self.page.texts("#row-part figcaption")))
+        self.assert_no_overflow(self.page, "plan")
+
     def test_tick_labels_of_a_vertical_axis_differ(self):
         self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
         self.page.click("#all-rows tbody th a")

@@ -20,6 +20,12 @@ IMPLS = ("auto", "tiled", "fused")
 BANDWIDTH = [{"footprint_bytes": 65536 << k, "copy_gbps": 2000 / (1 + max(0, k - 6) / 2),
               "read_gbps": 2400 / (1 + max(0, k - 6) / 2), "write_gbps": 1500 / (1 + max(0, k - 6) / 2)} for k in range(14)]
 MAP = "errors by tile of 7 rows x 1 column of 108 x 10\n.112...2..\n..111.2...\n11...2..1.\n.1..1...1.\n..#...#1..\n"
+CHAIN = 4  # the row that is one of a chain
+PLAN = {"transitions": 1, "transition_bytes": 4096, "folded": ["keep"], "peak_bytes": 8192, "hash": "ef" * 16, "steps": [
+    {"name": "conv", "op": "conv_pointwise", "impl": "gemm", "reads": ["x as buffer/4W4C"], "writes": ["a as buffer/4W4C"]},
+    {"name": "a to buffer/4C", "op": "clone", "impl": "tiled", "transition": True, "reads": ["a as buffer/4W4C"],
+     "writes": ["a as buffer/4C"]},
+    {"name": "add", "op": "add", "impl": "fused", "reads": ["a as buffer/4C", "x as buffer/4W4C"], "writes": ["y as buffer/4C"]}]}
 HEADER = ("schema,run_id,device,driver,commit,date,device_key,case,mode,cache,status,time_us_p50,ci_pct,"
           "err_over_bound,output_hash\r\n")
 
@@ -111,6 +117,10 @@ class Night:
                     yield {"event": "block", "row": number, "round": block, "batch": 10, "probe_ns": 80000,
                            "samples_ns": [round(middle * 1e4 * self.random.uniform(0.996, 1.006)) for _ in range(10)]}
                 end["perf"] = self.perf(number, row, time)
+                if number == CHAIN:
+                    end.update(chain=PLAN)
+                    end["perf"]["dispatches"] = [{"label": "conv/gemm", "role": "op", "time_us": 6},
+                                                 {"label": "a to buffer/4C/copy", "role": "transition", "time_us": 2}]
             yield end
         yield {"event": "done"}
 

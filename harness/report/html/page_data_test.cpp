@@ -105,6 +105,26 @@ TEST(PageData, HoldsARowOfEachRecordWithItsFigures) {
               HasSubstr("1 of 2 outputs is wrong"));
 }
 
+TEST(PageData, HoldsThePlanOfAChainWithTheTimesOfItsSteps) {
+  Record record = test::timed("net", "optimal", 5);
+  record.perf->dispatches = {
+      {"a/im2col", "op", 1}, {"a/gemm", "op", 2}, {"a to buffer/4C/copy", "transition", 4}};
+  record.chain =
+      ChainPlan{.transitions = 1,
+                .folded = {"keep"},
+                .steps = {{.name = "a", .op = "conv", .impl = "gemm", .writes = {"x as buffer/4W"}},
+                          {.name = "a to buffer/4C", .op = "clone", .is_transition = true}}};
+  const json plan = parts_of(page_parts({run_of("2026-01-02", {record, test::passed("b")})}))
+                        .at("facts-0")
+                        .at(0)
+                        .at("plan");
+  EXPECT_EQ(plan.at("folded"), json::parse(R"(["keep"])"));
+  EXPECT_EQ(plan.at("steps").at(0).at("us"), 3);
+  EXPECT_EQ(plan.at("steps").at(0).at("writes"), json::parse(R"(["x as buffer/4W"])"));
+  EXPECT_EQ(plan.at("steps").at(1).at("us"), 4);
+  EXPECT_EQ(plan.at("steps").at(1).at("transition"), true);
+}
+
 TEST(PageData, JudgesTheNewestRunAgainstItsBaseAndKeepsWhatIsGone) {
   const auto parts = parts_of(page_parts({run_of("2026-01-01", {test::passed("a"), test::passed("gone")}),
                                           run_of("2026-01-02", {test::failed("a"), test::passed("new")})}));

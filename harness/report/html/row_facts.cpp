@@ -46,6 +46,38 @@ Json cells_of(const RunInfo& run, const Record& record) {
   return cells;
 }
 
+Json json_list(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(json_text(text));
+  return list;
+}
+
+/// The time of a step in us: that of its dispatches, whose labels begin with its name. 0: unknown.
+double time_of(const ChainStep& step, const Record& record) {
+  double us = 0;
+  if (!has_time(record)) return us;
+  for (const DispatchShare& dispatch : record.perf->dispatches) {
+    if (dispatch.label.starts_with(step.name + "/")) us += dispatch.time_us;
+  }
+  return us;
+}
+
+Json plan_of(const Record& record) {
+  Json steps = Json::array();
+  for (const ChainStep& step : record.chain->steps) {
+    steps.push_back({{"name", json_text(step.name)},
+                     {"op", json_text(step.op)},
+                     {"impl", json_text(step.impl)},
+                     {"transition", step.is_transition},
+                     {"reads", json_list(step.reads)},
+                     {"writes", json_list(step.writes)},
+                     {"us", json_number(time_of(step, record))}});
+  }
+  return {{"transitions", record.chain->transitions},
+          {"folded", json_list(record.chain->folded)},
+          {"steps", std::move(steps)}};
+}
+
 void add_verdict(const RowVerdict& verdict, Json& facts) {
   facts["why"] = json_text(verdict.reason);
   for (const Condition& condition : verdict.conditions)
@@ -67,6 +99,7 @@ Json facts_of(const RunInfo& run, const PageRow& row) {
     if (row.record->accuracy && !row.record->accuracy->tile_map.empty())
       facts["map"] = json_text(row.record->accuracy->tile_map);
   }
+  if (row.record && row.record->chain) facts["plan"] = plan_of(*row.record);
   if (row.verdict) add_verdict(*row.verdict, facts);
   return facts;
 }

@@ -9,7 +9,7 @@ namespace assay {
 Json fact_columns();
 
 /// All that is known about a row: the cells of those columns, the failure as `assay show` shows it, the map
-/// of its errors, and how it got its verdict.
+/// of its errors, the plan of a chain with the time of each step, and how it got its verdict.
 Json facts_of(const RunInfo& run, const PageRow& row);
 
 /// The raw samples of a row in us, by block; null if it has none.

@@ -4,6 +4,7 @@ import {readRow} from "./data.js";
 import {element, note, replaceContent, scrolling} from "./dom.js";
 import {modeWords} from "./format.js";
 import {historyFigures} from "./history.js";
+import {planFigure} from "./plan.js";
 import {availableWidth} from "./plot.js";
 import {samplesFigure} from "./samples.js";
 import {change, findRow} from "./state.js";
@@ -94,6 +95,7 @@ function content(core, row, known) {
     facts.map ? mapFigure(facts.map) : null,
     verdictPart(row, facts),
     samples ? samplesFigure(samples, width) : null,
+    facts.plan ? planFigure(facts.plan, width) : null,
     ...historyFigures(core, row, known.history, known.statusNames, width),
     facts.cells ? scrolling("All columns of the report", factTable(columns, facts.cells)) : null,
   ];
