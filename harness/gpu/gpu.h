@@ -406,9 +406,16 @@ class Executable {
   /// Sets the name of setup, timed batches and stamped passes in debuggers and messages: the case's id.
   void set_label(std::string label);
 
+  /// A change to memory in the middle of a run.
+  struct Overwrite {
+    std::size_t before = 0;  ///< a dispatch, setup included; their number: after the last one
+    Resource resource;       ///< all its data, guards left out
+    std::uint32_t word = 0;  ///< what it is filled with: of a texture, every lane of every texel
+  };
   /// Runs everything once, setup dispatches included, and waits. `label` names the submission in debuggers.
   /// Throws Timeout, DeviceLost.
-  void run(Workspace& workspace, std::string_view label, double timeout_s);
+  void run(Workspace& workspace, std::string_view label, double timeout_s,
+           std::span<const Overwrite> overwrites = {});
 
   /// Runs the setup dispatches only, and waits.
   void setup(Workspace& workspace, double timeout_s);

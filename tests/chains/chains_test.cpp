@@ -1,58 +1,20 @@
-#include "harness/cases/expansion/load.h"
 #include "harness/chain/chain.h"
-#include "harness/chain/layout_plan.h"
-#include "ops/registry.h"
-#include "tests/faults/bench.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/chains/chains_test_support.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <set>
 
 namespace assay {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace test;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-const Registry& registry() {
-  static const Registry made = ops::registry();
-  return made;
-}
-
-std::vector<Case> load(const fs::path& path, const Registry& of = registry()) {
-  const std::vector<fs::path> files{path};
-  LoadResult loaded = load_cases(files, of);
-  EXPECT_TRUE(loaded.errors.empty()) << (loaded.errors.empty() ? "" : to_string(loaded.errors.front()));
-  return std::move(loaded.cases);
-}
-
-std::vector<Case> load_text(const std::string& text, const Registry& of = registry()) {
-  const test::TemporaryFolder folder;
-  const fs::path path = folder.path() / "chain.yaml";
-  std::ofstream(path) << text;
-  return load(path, of);
-}
-
-const Case& named(const std::vector<Case>& cases, const std::string& name, const std::string& impl) {
-  const auto found = std::ranges::find_if(
-      cases, [&](const Case& one) { return one.name == name && one.impl->name == impl; });
-  EXPECT_NE(found, cases.end()) << name << ' ' << impl;
-  return *found;
-}
-
-chain::LayoutPlan plan_of(const Case& test_case, chain::PlanMode mode) {
-  return plan_layouts(*test_case.op->chain, resolve(*test_case.op->chain, test_case.params), test_case.forms,
-                      faults::Bench::shared().device().info(), mode);
-}
-
-Record run(const Case& test_case, Mode mode = Mode::Accu) {
-  return faults::Bench::shared().run(test_case, mode);
-}
 
 /// A quantized tensor through a copy, an addition with what it was before, and a clamp.
 const std::string residual = R"(chain: residual
@@ -113,7 +75,7 @@ cases:
 
 /// The ops of the tree, of which q8ta_add computes something else on the device.
 Registry with_wrong_add() {
-  std::vector<Op> ops(registry().ops().begin(), registry().ops().end());
+  std::vector<Op> ops(tree_ops().ops().begin(), tree_ops().ops().end());
   Op& add = *std::ranges::find(ops, "q8ta_add", &Op::name);
   for (Impl& impl : add.impls) {
     impl.build = [right = impl.build](const BuildContext& context) {

@@ -3,6 +3,7 @@
 #include "harness/chain/chain.h"
 #include "harness/chain/chain_program.h"
 #include "harness/chain/layout_plan.h"
+#include "harness/engine/accuracy/dead_memory.h"
 
 #include <fmt/format.h>
 
@@ -145,6 +146,7 @@ AccuracyOutcome assess_chain(Experiment& experiment, gpu::Device& device, gpu::S
   if (!steps.is_exact()) judged.expected = steps.leaving(*separate.outputs);
   AccuracyOutcome outcome = assess(experiment, test_case, judged, acceptances(test_case, judged, {}));
   outcome.result.hash_is_portable = steps.is_exact();
+  if (outcome.status == Status::Pass) check_dead_memory(experiment, test_case, outcome);
   return outcome;
 }
 

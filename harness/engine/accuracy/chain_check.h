@@ -12,7 +12,8 @@ namespace assay {
 /// tensor of its own for every intermediate value, and each is judged by its op's reference over what the
 /// device left in its inputs; so errors of one node do not count against the next. Then `experiment`, whose
 /// program is the timed one, must give the same bits; those of a chain of exact ops must also equal the
-/// references of all nodes, one after the other.
+/// references of all nodes, one after the other. At last it must give them again with the memory of dead
+/// intermediate tensors poisoned (check_dead_memory()).
 AccuracyOutcome assess_chain(Experiment& experiment, gpu::Device& device, gpu::ShaderLibrary& shaders,
                              const Case& test_case, const chain::PlannedChain& planned, const DataSet& data);
 

@@ -218,11 +218,11 @@ void Experiment::poison_outputs(gpu::Workspace& workspace, Poison poison) {
   }
 }
 
-RunResult Experiment::run(const Poisons& poisons) {
+RunResult Experiment::run(const Poisons& poisons, std::span<const gpu::Executable::Overwrite> overwrites) {
   if (!workspace_) workspace_.emplace(empty_workspace());
   memory_bytes_ = workspace_->memory_bytes();
   fill(*workspace_, poisons);
-  executable_.run(*workspace_, case_->id, case_->timeout_s);
+  executable_.run(*workspace_, case_->id, case_->timeout_s, overwrites);
   if (originals_ && !originals_->inputs_are_whole(*workspace_)) originals_.reset();
   RunResult seen;
   if (originals_) {

@@ -42,7 +42,8 @@ class Experiment {
                       const Program& program);
 
   /// Poisons all memory that holds no input element, runs the program once and inspects all memory.
-  RunResult run(const Poisons& poisons);
+  /// `overwrites` change scratch in the middle of the run.
+  RunResult run(const Poisons& poisons, std::span<const gpu::Executable::Overwrite> overwrites = {});
 
   /// The values that an output would have if nothing had written it.
   HostTensor unwritten(std::size_t output, Poison poison) const;

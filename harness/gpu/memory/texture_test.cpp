@@ -181,6 +181,10 @@ TEST_F(TextureTest, AScratchTextureCarriesFromOneDispatchToTheNext) {
   EXPECT_TRUE(memory.read(Resource::tensor(1)) == twice);
   runnable.dispatch_ns(memory, timeout_s);
   EXPECT_TRUE(memory.read(Resource::tensor(1)) == twice);
+
+  const Executable::Overwrite fives{.before = 1, .resource = Resource::scratch(0), .word = 5};
+  runnable.run(memory, "mirror fives", timeout_s, {&fives, 1});
+  EXPECT_THAT(memory.read(Resource::tensor(1)), ::testing::Each(std::byte{5}));
 }
 
 TEST_F(TextureTest, ADispatchBindsBuffersAndTexturesTogether) {

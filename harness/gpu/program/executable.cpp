@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 
 namespace assay::gpu {
@@ -91,7 +92,10 @@ struct Executable::State {
   const Bindings& bind(Workspace& workspace);
   Recordable recordable() const { return {device.table, program, pipelines}; }
   std::size_t timed_dispatches() const;
-  void run(Workspace& workspace, Part part, std::string_view label, double timeout_s);
+  void run(Workspace& workspace, Part part, std::string_view label, double timeout_s,
+           std::span<const Overwrite> overwrites = {});
+  void record_overwrites(VkCommandBuffer commands, const Workspace::State& workspace,
+                         std::span<const Overwrite> overwrites, std::size_t before) const;
   void refuse_stranger(const Workspace::State& workspace) const;
   void record_batch(Submission& submission, Rotation& sets, int programs, Spacing spacing) const;
 
@@ -155,12 +159,34 @@ std::size_t Executable::State::timed_dispatches() const {
                     [](const Dispatch& dispatch) { return belongs(dispatch.role, Part::Timed); }));
 }
 
-void Executable::State::run(Workspace& workspace, Part part, std::string_view label, double timeout_s) {
+/// Records those before that dispatch. The caller records a compute barrier before them.
+void Executable::State::record_overwrites(VkCommandBuffer commands, const Workspace::State& workspace,
+                                          std::span<const Overwrite> overwrites, std::size_t before) const {
+  if (std::ranges::find(overwrites, before, &Overwrite::before) == overwrites.end()) return;
+  barrier(device.table, commands, Scope::Compute, Scope::Transfer);
+  for (const Overwrite& one : overwrites) {
+    // Two of them may fill the same memory.
+    if (one.before != before) continue;
+    workspace.record_fill(commands, one.resource, one.word);
+    barrier(device.table, commands, Scope::Transfer, Scope::Transfer);
+  }
+  barrier(device.table, commands, Scope::Transfer, Scope::Compute);
+}
+
+/// `overwrites`: for Part::All, where dispatches are recorded in the program's order.
+void Executable::State::run(Workspace& workspace, Part part, std::string_view label, double timeout_s,
+                            std::span<const Overwrite> overwrites) {
   const Bindings& sets = bind(workspace);
   Submission submission(device, fmt::format("running {}", label), label);
-  barrier(device.table, submission.commands(), Scope::Anything, Scope::Compute);
-  recordable().record(submission.commands(), sets, part);
-  barrier(device.table, submission.commands(), Scope::Compute, Scope::TransferAndHost);
+  const VkCommandBuffer commands = submission.commands();
+  std::size_t next = 0;
+  std::function<void()> overwrite;
+  if (!overwrites.empty())
+    overwrite = [&] { record_overwrites(commands, workspace.state(), overwrites, next++); };
+  barrier(device.table, commands, Scope::Anything, Scope::Compute);
+  if (overwrite) overwrite();
+  recordable().record(commands, sets, part, overwrite);
+  barrier(device.table, commands, Scope::Compute, Scope::TransferAndHost);
   submission.submit_and_wait(timeout_s);
 }
 
@@ -237,8 +263,9 @@ void Executable::set_label(std::string label) {
   state_->label = std::move(label);
 }
 
-void Executable::run(Workspace& workspace, std::string_view label, double timeout_s) {
-  state_->run(workspace, Part::All, label, timeout_s);
+void Executable::run(Workspace& workspace, std::string_view label, double timeout_s,
+                     std::span<const Overwrite> overwrites) {
+  state_->run(workspace, Part::All, label, timeout_s, overwrites);
 }
 
 void Executable::setup(Workspace& workspace, double timeout_s) {

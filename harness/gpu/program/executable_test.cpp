@@ -1,6 +1,7 @@
 #include "tests/support/gpu.h"
 
 #include <numeric>
+#include <utility>
 
 namespace assay::gpu {
 namespace {
@@ -142,6 +143,29 @@ TEST_F(ExecutableTest, ASecondDispatchReadsWhatTheFirstWroteToScratch) {
     expected.push_back(*i * *i);
   }
   EXPECT_EQ(words_of(memory.read(Resource::tensor(1))), expected);
+}
+
+TEST_F(ExecutableTest, MemoryIsOverwrittenBetweenTwoDispatches) {
+  Program program;
+  program.scratch.push_back({.name = "carried", .dtype = DType::I32, .shape = {1}, .form = {}});
+  program.dispatches = {one_invocation("store", buffers({"x", "s"}), "s.data[0] = x.data[0];",
+                                       {Resource::tensor(0), Resource::scratch(0)}),
+                        one_invocation("load", buffers({"s", "y"}), "y.data[0] = s.data[0];",
+                                       {Resource::scratch(0), Resource::tensor(1)})};
+  Workspace memory = workspace(program, {words(1), words(1)}, 0);
+  memory.write(Resource::tensor(0), bytes_of(std::vector<std::uint32_t>{7}));
+  Executable made = executable(program, 0);
+  const auto run = [&](std::vector<Executable::Overwrite> overwrites) {
+    made.run(memory, "store and load", timeout_s, overwrites);
+    return std::pair(words_of(memory.read(Resource::tensor(1))).front(),
+                     words_of(memory.read(Resource::scratch(0))).front());
+  };
+  EXPECT_EQ(run({{.before = 0, .resource = Resource::scratch(0), .word = 5}}), std::pair(7u, 7u));
+  EXPECT_EQ(run({{.before = 1, .resource = Resource::scratch(0), .word = 5}}), std::pair(5u, 5u));
+  EXPECT_EQ(run({{.before = 2, .resource = Resource::scratch(0), .word = 5}}), std::pair(7u, 5u));
+  EXPECT_EQ(run({{.before = 1, .resource = Resource::scratch(0), .word = 5},
+                 {.before = 1, .resource = Resource::scratch(0), .word = 6}}),
+            std::pair(6u, 6u));
 }
 
 TEST_F(ExecutableTest, PassesPushAndSpecializationConstantsBitByBit) {

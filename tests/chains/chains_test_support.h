@@ -1,0 +1,30 @@
+#pragma once
+
+#include "harness/cases/case.h"
+#include "harness/chain/layout_plan.h"
+#include "harness/op/op.h"
+#include "harness/report/record/record.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace assay::test {
+
+/// The ops of the tree.
+const Registry& tree_ops();
+
+/// The cases of a file, or of a file with this text. A test fails where there is an error in it.
+std::vector<Case> load(const std::filesystem::path& path, const Registry& ops = tree_ops());
+std::vector<Case> load_text(const std::string& text, const Registry& ops = tree_ops());
+
+/// The case with that name and impl.
+const Case& named(const std::vector<Case>& cases, const std::string& name, const std::string& impl);
+
+/// The plan of a chain on the default device.
+chain::LayoutPlan plan_of(const Case& test_case, chain::PlanMode mode);
+
+/// Runs the one row that a case has in that mode, on the default device.
+Record run(const Case& test_case, Mode mode = Mode::Accu);
+
+}  // namespace assay::test
