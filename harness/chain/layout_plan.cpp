@@ -1,5 +1,6 @@
 #include "harness/chain/layout_plan.h"
 
+#include "harness/chain/folding.h"
 #include "harness/chain/node_times.h"
 #include "harness/chain/op_point.h"
 
@@ -45,7 +46,7 @@ class Copies {
 
   /// Infinite if there is no such copy on the device, or its time is unknown. `times`: null for bytes.
   double cost(Form from, Form to, const DeviceInfo& device, const NodeTimes* times) const {
-    if (!step(from, to, device)) return impossible;
+    if (!point_ || impl_for(*point_, std::array{from, to}, device) == nullptr) return impossible;
     if (times == nullptr) return static_cast<double>(bytes(from, to));
     return times->find(*point_, std::vector<Form>{from, to}).value_or(impossible);
   }
@@ -55,23 +56,20 @@ class Copies {
   std::optional<OpPoint> point_;
 };
 
-/// Whether a node leaves all values where they are.
-bool is_identity(const ResolvedNode& node, std::span<const Form> forms) {
-  if (!only_copies(node) || forms.size() != 2 || forms[0] != forms[1]) return false;
-  if (node.specs[0].shape == node.specs[1].shape) return true;
-  return std::ranges::all_of(std::array{0, 1}, [&](int i) {
-    const auto at = static_cast<std::size_t>(i);
-    return !is_texture(forms[at]) &&
-           Physical(forms[at], node.specs[at].dtype, node.specs[at].shape).is_contiguous();
-  });
-}
-
 /// Plans one chain.
 class Planner {
  public:
   Planner(const Chain& chain, const ResolvedChain& resolved, std::span<const Form> outer,
           const DeviceInfo& device, const NodeTimes* times)
-      : resolved_(resolved), outer_(outer), device_(device), times_(times), forms_(resolved, outer) {
+      : resolved_(resolved),
+        outer_(outer),
+        device_(device),
+        times_(times),
+        forms_(resolved, outer),
+        place_in_outer_(resolved.tensors.size()),
+        is_own_resource_(read_beside_their_copies(resolved)),
+        values_of_(resolved.tensors.size()) {
+    for (std::size_t i = 0; i < resolved.outer.size(); ++i) place_in_outer_[resolved.outer[i]] = i;
     for (const ResolvedTensor& tensor : resolved.tensors) copies_.emplace_back(chain, tensor.spec);
   }
 
@@ -109,10 +107,7 @@ class Planner {
                             resolved_.tensors[tensor].name, to_string(from), to_string(to), why));
   }
 
-  Form outer_form(std::size_t tensor) const {
-    const auto found = std::ranges::find(resolved_.outer, tensor);
-    return outer_[static_cast<std::size_t>(found - resolved_.outer.begin())];
-  }
+  Form outer_form(std::size_t tensor) const { return outer_[place_in_outer_[tensor]]; }
 
   /// The forms of all of a node's tensors that the device can run, the op's default first. If times are
   /// known, only those with a time.
@@ -158,7 +153,8 @@ class Planner {
   }
 
   bool is_folded(const ResolvedNode& node, std::span<const Form> forms) const {
-    return is_identity(node, forms) && !resolved_.tensors[node.tensors[1]].leaves;
+    return is_identity(node, forms) && !resolved_.tensors[node.tensors[1]].leaves &&
+           !is_own_resource_[node.tensors[1]];
   }
 
   /// A node's time; if times are unknown, the bytes of a node that only copies, so that it is no cheaper than
@@ -204,25 +200,28 @@ class Planner {
   }
 
   std::size_t value_of(std::size_t tensor, Form form) {
-    const ChainValue value{tensor, form};
-    const auto known = std::ranges::find(made_.values, value);
-    if (known != made_.values.end()) {
-      const auto index = static_cast<std::size_t>(known - made_.values.begin());
-      return alias_.contains(index) ? alias_.at(index) : index;
-    }
-    made_.values.push_back(value);
+    const std::optional<std::size_t> known = known_value(tensor, form);
+    if (!known) return add_value(tensor, form);
+    return alias_.contains(*known) ? alias_.at(*known) : *known;
+  }
+
+  std::size_t add_value(std::size_t tensor, Form form) {
+    made_.values.push_back({tensor, form});
+    values_of_[tensor].push_back(made_.values.size() - 1);
     return made_.values.size() - 1;
   }
 
-  bool has(std::size_t tensor, Form form) const {
-    return std::ranges::find(made_.values, ChainValue{tensor, form}) != made_.values.end();
+  std::optional<std::size_t> known_value(std::size_t tensor, Form form) const {
+    for (const std::size_t value : values_of_[tensor]) {
+      if (made_.values[value].form == form) return value;
+    }
+    return std::nullopt;
   }
 
   /// The tensor in that form; copies it if it is not there yet.
   std::size_t in_form(std::size_t tensor, Form form) {
-    if (has(tensor, form)) return value_of(tensor, form);
-    const auto made = std::ranges::find(made_.values, tensor, &ChainValue::tensor);
-    const Form from = made->form;
+    if (known_value(tensor, form)) return value_of(tensor, form);
+    const Form from = made_.values[values_of_[tensor].front()].form;
     std::optional<Step> step = copies_[tensor].step(from, form, device_);
     if (!step) throw_no_copy(tensor, from, form);
     step->name = fmt::format("{} to {}", resolved_.tensors[tensor].name, to_string(form));
@@ -247,8 +246,7 @@ class Planner {
       if (node.specs[i].is_input()) step.values[i] = in_form(node.tensors[i], forms[i]);
     }
     if (is_folded(node, forms)) {
-      made_.values.push_back({node.tensors[1], forms[1]});
-      alias_[made_.values.size() - 1] = step.values[0];
+      alias_[add_value(node.tensors[1], forms[1])] = step.values[0];
       made_.folded.push_back(node.name);
       return;
     }
@@ -263,11 +261,15 @@ class Planner {
   const DeviceInfo& device_;
   const NodeTimes* times_;  ///< null: costs are bytes
   FormsOfTensors forms_;
+  std::vector<std::size_t> place_in_outer_;  ///< of a tensor that enters or leaves, in ResolvedChain::outer
+  std::vector<bool> is_own_resource_;        ///< of tensors, see read_beside_their_copies()
   std::vector<Copies> copies_;
   std::vector<std::size_t> number_;  ///< of a tensor in the planner's problem
   std::vector<bool> is_planned_;     ///< the tensor has a number
   std::vector<std::vector<std::vector<Form>>> possible_;
   LayoutPlan made_;
+  std::vector<std::vector<std::size_t>>
+      values_of_;                             ///< per tensor: in LayoutPlan::values, as made, then copies
   std::map<std::size_t, std::size_t> alias_;  ///< value of a folded node's output -> of its input
 };
 

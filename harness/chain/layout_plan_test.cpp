@@ -46,6 +46,23 @@ TEST(ChainLayouts, AClonesOutputThatLeavesIsWritten) {
   EXPECT_TRUE(plan.folded.empty());
 }
 
+TEST(ChainLayouts, NoNodeReadsOneResourceTwice) {
+  const Chain with_its_copy = chain_of({node("one", "square", {{"x", "x"}}, {{"y", "a"}}),
+                                        node("keep", "clone", {{"x", "a"}}, {{"y", "b"}}),
+                                        node("again", "clone", {{"x", "b"}}, {{"y", "c"}}),
+                                        node("sum", "add", {{"a", "a"}, {"b", "c"}}, {{"y", "s"}})});
+  const LayoutPlan one = planned(with_its_copy, PlanMode::Optimal, {wp, wp}).plan;
+  EXPECT_THAT(names_of_steps(one), testing::ElementsAre("one", "again", "sum"));
+  const Chain two_copies = chain_of({node("one", "square", {{"x", "x"}}, {{"y", "a"}}),
+                                     node("left", "clone", {{"x", "a"}}, {{"y", "b"}}),
+                                     node("right", "clone", {{"x", "a"}}, {{"y", "c"}}),
+                                     node("sum", "add", {{"a", "b"}, {"b", "c"}}, {{"y", "s"}})});
+  const LayoutPlan two = planned(two_copies, PlanMode::Optimal, {wp, wp}).plan;
+  EXPECT_THAT(names_of_steps(two), testing::ElementsAre("one", "right", "sum"));
+  for (const LayoutPlan& plan : {one, two})
+    EXPECT_NE(plan.steps.back().values[0], plan.steps.back().values[1]);
+}
+
 TEST(ChainLayouts, ACopyIsMadeOnceForAllThatReadIt) {
   const Chain chain = chain_of({node("one", "add", {{"a", "x"}, {"b", "p"}}, {{"y", "s"}}),
                                 node("other", "square", {{"x", "x"}}, {{"y", "p"}}),

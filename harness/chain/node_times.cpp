@@ -1,5 +1,7 @@
 #include "harness/chain/node_times.h"
 
+#include "harness/chain/folding.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -53,10 +53,6 @@ const Impl* impl_for(const OpPoint& point, std::span<const Form> forms, const De
   return nullptr;
 }
 
-bool only_copies(const ResolvedNode& node) {
-  return node.op->name == "clone" || node.op->name == "q8ta_clone" || node.op->name == "view";
-}
-
 std::vector<std::size_t> planned_slots(const ResolvedNode& node) {
   std::vector<std::size_t> slots;
   for (const bool inputs : {true, false}) {

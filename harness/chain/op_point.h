@@ -28,9 +28,6 @@ bool can_hold(const OpPoint& point, std::span<const Form> forms);
 /// The impl that runs these forms on the device, or null.
 const Impl* impl_for(const OpPoint& point, std::span<const Form> forms, const DeviceInfo& device);
 
-/// Whether a node gives all values unchanged, in the same order.
-bool only_copies(const ResolvedNode& node);
-
 /// The slots of a node whose forms are planned: its inputs without constants, then its outputs.
 std::vector<std::size_t> planned_slots(const ResolvedNode& node);
 

@@ -1,5 +1,6 @@
 #include "harness/chain/chain.h"
 #include "harness/chain/chain_program.h"
+#include "harness/chain/folding.h"
 #include "harness/chain/layout_plan.h"
 #include "tests/chains/chains_test_support.h"
 #include "tests/chains/random_net_test_support.h"
@@ -64,7 +65,10 @@ struct Choice {
 class AllPlans {
  public:
   AllPlans(const Case& test_case, const ResolvedChain& resolved, const DeviceInfo& device)
-      : resolved_(resolved), device_(device), made_(resolved.tensors.size()) {
+      : resolved_(resolved),
+        device_(device),
+        is_own_resource_(read_beside_their_copies(resolved)),
+        made_(resolved.tensors.size()) {
     for (std::size_t i = 0; i < resolved.outer.size(); ++i) {
       const std::size_t tensor = resolved.outer[i];
       outer_.push_back(copy_of(resolved.tensors[tensor].spec, test_case.forms[i]));
@@ -131,7 +135,9 @@ class AllPlans {
     Choice choice;
     for (std::size_t i = 0; i < forms.size(); ++i) choice.tensors.push_back(copy_of(node.specs[i], forms[i]));
     // A node that leaves all values where they are is free, unless its output leaves the chain.
-    const bool is_free = is_unmoved(node, forms) && !resolved_.tensors[node.tensors[1]].leaves;
+    // A dispatch binds a resource once, so a node cannot read it as a tensor and as the copy of that.
+    const bool is_free = is_unmoved(node, forms) && !resolved_.tensors[node.tensors[1]].leaves &&
+                         !is_own_resource_[node.tensors[1]];
     if (is_copy(*node.op) && !is_free) choice.bytes = choice.tensors[0].bytes + choice.tensors[1].bytes;
     return choice;
   }
@@ -184,6 +190,7 @@ class AllPlans {
 
   const ResolvedChain& resolved_;
   const DeviceInfo& device_;
+  std::vector<bool> is_own_resource_;         ///< of tensors
   std::vector<Copy> outer_;                   ///< per tensor that enters or leaves: what it must be
   std::vector<std::vector<Choice>> choices_;  ///< per node
   std::vector<std::vector<Copy>> made_;       ///< per tensor: as made, then its copies
@@ -199,6 +206,8 @@ void expect_sound(const LayoutPlan& plan, const ResolvedChain& resolved, const s
     if (resolved.tensors[resolved.outer[i]].enters()) made.insert(plan.outer[i]);
   }
   for (const Step& step : plan.steps) {
+    EXPECT_EQ(std::set(step.values.begin(), step.values.end()).size(), step.values.size())
+        << step.name << " binds a resource twice";
     for (const bool inputs : {true, false}) {
       for (std::size_t i = 0; i < step.values.size(); ++i) {
         if (step.specs[i].is_input() != inputs) continue;
