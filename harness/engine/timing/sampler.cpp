@@ -180,7 +180,8 @@ class Row {
   bool is_down(double probe_ns) const {
     const bool below_own = options_->own_clock_tolerance > 0 && best_own_ns_ > 0 &&
                            probe_ns > best_own_ns_ * (1 + options_->own_clock_tolerance);
-    return below_own || clock_->is_down(probe_ns, accepted_ns_);
+    return below_own ||
+           (clock_->is_down(probe_ns, accepted_ns_) && !clock_->is_accepted(probe_ns, options_->now_s()));
   }
 
   /// Takes one reading with a positive time.
@@ -227,7 +228,11 @@ class Row {
     double best_before = std::numeric_limits<double>::infinity();
     for (Heated heated = heat(was_down); !heated.at_full_clock; heated = heat(was_down)) {
       if (heated.best_probe_ns >= faster_share * best_before) rests_ = options_->most_rests;
-      if (rests_ >= options_->most_rests) break;
+      if (rests_ >= options_->most_rests) {
+        // A clock far below full is this program's own: it says nothing about the next.
+        if (is_near_full(heated.best_probe_ns)) clock_->accept(heated.best_probe_ns, options_->now_s());
+        break;
+      }
       best_before = heated.best_probe_ns;
       rest();
     }

@@ -159,6 +159,51 @@ TEST(Throttling, AProgramWhosePowerLowersTheClockALittleIsNotHeatedForLong) {
   EXPECT_DOUBLE_EQ(samples.resting_s, options.rest_s) << "a rest that does not help is the last";
 }
 
+/// Rows of one device, one after the other, which share what is known about its clock.
+struct RowsOfADevice {
+  FakeDevice device;
+  ClockWatch clock;
+
+  RowsOfADevice() {
+    for (int i = 0; i < 5; ++i) clock.hear(throttled_probe_ns);
+  }
+  Samples next() {
+    ThrottledSource source(device);
+    SamplingOptions options = options_for(device);
+    options.clock = &clock;
+    return sample(source, options);
+  }
+};
+
+TEST(Throttling, ALowerClockThatNothingRaisesIsAcceptedForTheNextRowsToo) {
+  RowsOfADevice rows;
+  rows.device.speed = [](const FakeDevice&) { return 0.95; };
+  const Samples first = rows.next();
+  EXPECT_GT(first.resting_s, 0);
+  const Samples second = rows.next();
+  EXPECT_EQ(second.resting_s, 0);
+  EXPECT_EQ(second.discarded, 0);
+  EXPECT_LT(second.heating_s, 0.5 * first.heating_s);
+  EXPECT_DOUBLE_EQ(second.probe_ns, throttled_probe_ns / 0.95) << "and it is told";
+  rows.device.idle(60);
+  EXPECT_GT(rows.next().resting_s, 0) << "after a while the device is given another chance";
+}
+
+TEST(Throttling, AnAcceptedClockCoversNoLowerOne) {
+  RowsOfADevice rows;
+  rows.device.speed = [](const FakeDevice&) { return 0.95; };
+  rows.next();
+  rows.device.speed = [](const FakeDevice&) { return 0.93; };
+  EXPECT_GT(rows.next().resting_s, 0);
+}
+
+TEST(Throttling, AClockFarBelowFullIsAcceptedForOneRowOnly) {
+  RowsOfADevice rows;
+  rows.device.speed = [](const FakeDevice&) { return 0.8; };
+  rows.next();
+  EXPECT_GT(rows.next().resting_s, 0) << "a program that draws much power says nothing about the next";
+}
+
 TEST(Throttling, AClockThatStillRisesIsWaitedForWhereverItIs) {
   FakeDevice device;
   ClockWatch clock;

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t window = 5;
 constexpr double most_tolerance = 0.15;
-constexpr double deviations = 5;  // median absolute deviations: about 3.4 standard deviations
+constexpr double accepted_for_s = 10;
+constexpr double accepted_tolerance = 0.01;  // probes at one clock of a GPU differ by less
+constexpr double deviations = 5;             // median absolute deviations: about 3.4 standard deviations
 
 double median_deviation(const std::vector<double>& values, double middle) {
   std::vector<double> deviations_of;
@@ -35,6 +37,15 @@ void ClockWatch::hear(double probe_ns) {
 
 bool ClockWatch::is_down(double probe_ns, double accepted_ns) const {
   return full_clock_ns_ > 0 && probe_ns > std::max(full_clock_ns_, accepted_ns) * (1 + tolerance_);
+}
+
+void ClockWatch::accept(double probe_ns, double now_s) {
+  accepted_ns_ = probe_ns;
+  accepted_at_s_ = now_s;
+}
+
+bool ClockWatch::is_accepted(double probe_ns, double now_s) const {
+  return now_s - accepted_at_s_ < accepted_for_s && probe_ns <= accepted_ns_ * (1 + accepted_tolerance);
 }
 
 namespace {

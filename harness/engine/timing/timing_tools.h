@@ -30,11 +30,19 @@ class ClockWatch {
   /// `accepted_ns` if that is longer, by more than probes differ at one clock. False while nothing is known.
   bool is_down(double probe_ns, double accepted_ns = 0) const;
 
+  /// Neither work nor rest has raised the clock above this one, as of now: it counts as the device's for a
+  /// while.
+  void accept(double probe_ns, double now_s);
+  /// Whether a clock probe shows a clock that was accepted lately, or a higher one.
+  bool is_accepted(double probe_ns, double now_s) const;
+
  private:
   double least_tolerance_;
   std::vector<double> newest_;  ///< the last few, oldest first
   double full_clock_ns_ = 0;
   double tolerance_ = 0;
+  double accepted_ns_ = 0;
+  double accepted_at_s_ = 0;
 };
 
 /// Everything besides the programs that timing needs on a device; made once per device and kept between runs.
