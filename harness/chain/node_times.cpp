@@ -31,42 +31,51 @@ class FormsThatMatter {
     for (const ResolvedNode& node : chain.nodes) {
       for (const std::size_t slot : planned_slots(node)) {
         planned.insert(node.tensors[slot]);
-        if (!only_copies(node))
-          forms_[node.tensors[slot]].insert(node.specs[slot].forms.begin(), node.specs[slot].forms.end());
+        if (!only_copies(node)) add(node.specs[slot].forms, forms_[node.tensors[slot]]);
       }
     }
     for (std::size_t i = 0; i < outer.size(); ++i) {
-      if (planned.contains(chain.outer[i])) forms_[chain.outer[i]].insert(outer[i]);
+      if (planned.contains(chain.outer[i])) add(outer.subspan(i, 1), forms_[chain.outer[i]]);
     }
     while (pass_on(chain)) {
     }
   }
 
-  const std::set<Form>& of(std::size_t tensor) const { return forms_[tensor]; }
+  const std::vector<Form>& of(std::size_t tensor) const { return forms_[tensor]; }
 
   bool matter_to(const ResolvedNode& node, std::span<const Form> taken) const {
-    return std::ranges::all_of(planned_slots(node), [&](std::size_t slot) {
-      return forms_[node.tensors[slot]].contains(taken[slot]);
-    });
+    return std::ranges::all_of(
+        planned_slots(node), [&](std::size_t slot) { return has(forms_[node.tensors[slot]], taken[slot]); });
   }
 
  private:
+  static bool has(const std::vector<Form>& known, Form form) {
+    return std::ranges::find(known, form) != known.end();
+  }
+
+  /// Returns whether one of them is new.
+  static bool add(std::span<const Form> forms, std::vector<Form>& known) {
+    const std::size_t before = known.size();
+    for (const Form form : forms) {
+      if (!has(known, form)) known.push_back(form);
+    }
+    return known.size() > before;
+  }
+
   /// From one side of the nodes that only copy to the other. Returns whether anything is new.
   bool pass_on(const ResolvedChain& chain) {
     bool is_new = false;
     for (const ResolvedNode& node : chain.nodes) {
       if (!only_copies(node)) continue;
-      std::set<Form>& one = forms_[node.tensors[0]];
-      std::set<Form>& other = forms_[node.tensors[1]];
-      const std::size_t before = one.size() + other.size();
-      one.insert(other.begin(), other.end());
-      other.insert(one.begin(), one.end());
-      is_new = is_new || one.size() + other.size() > before;
+      std::vector<Form>& one = forms_[node.tensors[0]];
+      std::vector<Form>& other = forms_[node.tensors[1]];
+      is_new = add(other, one) || is_new;
+      is_new = add(one, other) || is_new;
     }
     return is_new;
   }
 
-  std::vector<std::set<Form>> forms_;
+  std::vector<std::vector<Form>> forms_;
 };
 
 }  // namespace

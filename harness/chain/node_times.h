@@ -22,6 +22,7 @@ class NodeTimes {
     std::string impl;    ///< as a case names it: "auto"
     std::string params;  ///< Params::canonical()
     std::string forms;   ///< see forms_text()
+    // NOLINTNEXTLINE(modernize-use-nullptr): the check takes what the compiler generates for a null pointer
     friend auto operator<=>(const Row&, const Row&) = default;
   };
 
