@@ -88,7 +88,7 @@ Selection CaseOptions::selection() const {
 }
 
 bool CaseOptions::is_narrowed() const {
-  return !filter.empty() || !ops.empty() || !impls.empty() || selection().mode.has_value();
+  return nodes || !filter.empty() || !ops.empty() || !impls.empty() || selection().mode.has_value();
 }
 
 bool CaseOptions::is_partial() const {

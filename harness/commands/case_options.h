@@ -34,7 +34,7 @@ struct CaseOptions {
   /// asked for is inside.
   std::vector<std::filesystem::path> paths(const std::filesystem::path& untrusted = {}) const;
   Selection selection() const;
-  /// Whether a filter, an op, an impl or a mode is given.
+  /// Whether a filter, an op, an impl or a mode is given, or the nodes of chains are taken.
   bool is_narrowed() const;
   /// Whether only some cases are selected: by a filter, an op, an impl, a mode or a single case file. A tier
   /// does not count as such, as every tier is a set of cases that is run again and again.

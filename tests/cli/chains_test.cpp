@@ -56,6 +56,19 @@ TEST_F(ChainRuns, ArePlannedByTheTimesOfTheirNodes) {
   EXPECT_THAT(graph.out, Not(HasSubstr("PASS")));
 }
 
+TEST_F(ChainRuns, DoNotTakeTheNewestRunOfTheirOwnFolder) {
+  ASSERT_EQ(run("out", {"--nodes", "--mode", "perf", "--budget", "0.01", "--ceilings", "none", "--filter",
+                        "*first/4C1W.4C1W/*"})
+                .exit_code,
+            0);
+  const ProcessResult newest = run("out", {"--overwrite", "--times", path("out")});
+  EXPECT_EQ(newest.exit_code, 2);
+  EXPECT_THAT(newest.err, HasSubstr("which this run is going to be; name the run with the times: --times '"));
+  const std::string named = newest.err.substr(newest.err.rfind("--times '") + 9);
+  const ProcessResult itself = run("out", {"--overwrite", "--times", named.substr(0, named.find('\''))});
+  EXPECT_EQ(itself.exit_code, 0) << itself.err;
+}
+
 TEST_F(ChainRuns, NeedAReportWithTimes) {
   const ProcessResult missing = run("out", {"--times", path("nowhere")});
   EXPECT_EQ(missing.exit_code, 2);

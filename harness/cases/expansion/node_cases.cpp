@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -38,6 +41,13 @@ std::string id_of(const Case& node) {
   return id + '/' + node.impl->name;
 }
 
+/// The chain case's id without its impl, as a name: "refinenet_fused.whole.4C.4W4C".
+std::string name_of_chain_case(const Case& chain_case) {
+  std::string name = chain_case.id.substr(0, chain_case.id.rfind('/'));
+  std::ranges::replace(name, '/', '.');
+  return name;
+}
+
 class NodeCases {
  public:
   void add_nodes_of(const Case& chain_case) {
@@ -52,13 +62,16 @@ class NodeCases {
  private:
   void add(chain::TimedPoint timed, const Case& chain_case) {
     const chain::OpPoint& point = timed.point;
-    if (!known_
-             .insert(fmt::format("{} {} {} {}", point.op->name, point.impl->name, point.params.canonical(),
-                                 chain::forms_text(point.specs, timed.forms)))
-             .second)
+    const std::string what =
+        fmt::format("{} {} {} {}", point.op->name, point.impl->name, point.params.canonical(),
+                    chain::forms_text(point.specs, timed.forms));
+    if (const auto known = known_.find(what); known != known_.end()) {
+      Tier& tier = cases_[known->second].tier;
+      tier = std::min(tier, chain_case.tier);
       return;
+    }
     Case made;
-    made.name = fmt::format("{}.{}.{}", chain_case.op->name, chain_case.name, timed.name);
+    made.name = fmt::format("{}.{}", name_of_chain_case(chain_case), timed.name);
     made.op = point.op;
     made.impl = point.impl;
     made.params = point.params;
@@ -76,10 +89,11 @@ class NodeCases {
     if (made.invalid) return;  // no plan takes these forms
     made.data_key = cases::data_key(made, [](const ArrayFile&) { return std::string(); });
     set_id(made);
+    known_.emplace(what, cases_.size());
     cases_.push_back(std::move(made));
   }
 
-  /// Products of one chain have nodes of one name and other parameters.
+  /// A node and a tensor of a chain may have one name.
   void set_id(Case& made) {
     const std::string name = made.name;
     for (int i = 2; !ids_.insert(made.id = id_of(made)).second; ++i)
@@ -87,7 +101,7 @@ class NodeCases {
   }
 
   std::vector<Case> cases_;
-  std::set<std::string> known_;
+  std::map<std::string, std::size_t> known_;  ///< places in cases_, by what is computed
   std::set<std::string> ids_;
 };
 

@@ -22,6 +22,13 @@ cases:
   - {name: one, seed: 5, size: {each: [[1, 16, 4, 4], [2, 16, 4, 4]]}, impl: {each: [naive, optimal]}, tier: smoke}
 )";
 
+/// The part of its nodes' names that is from a case of a chain.
+std::string name_before(const Case& chain_case) {
+  std::string name = chain_case.id.substr(0, chain_case.id.rfind('/'));
+  std::ranges::replace(name, '/', '.');
+  return name;
+}
+
 TEST(NodeCases, AreTheNodesInAllFormsOnceForAllCasesOfTheChain) {
   const std::vector<Case> chain_cases = load_good(two_shuffles);
   const std::vector<Case> nodes = node_cases(chain_cases);
@@ -41,13 +48,25 @@ TEST(NodeCases, AreTheNodesInAllFormsOnceForAllCasesOfTheChain) {
   const auto shuffles_of = [&](const std::string& name) {
     return std::ranges::count_if(nodes, [&](const Case& node) { return node.name == name; });
   };
-  EXPECT_GT(shuffles_of("net.one.first"), 1);
-  EXPECT_EQ(shuffles_of("net.one.first"), shuffles_of("net.one.second"));
-  EXPECT_EQ(shuffles_of("net.one.first"), shuffles_of("net.one.first.2")) << "the other size";
+  const std::string small = name_before(chain_cases.front()), large = name_before(chain_cases.back());
+  EXPECT_NE(small, large);
+  EXPECT_GT(shuffles_of(small + ".first"), 1);
+  EXPECT_EQ(shuffles_of(small + ".first"), shuffles_of(small + ".second"));
+  EXPECT_EQ(shuffles_of(small + ".first"), shuffles_of(large + ".first"));
+}
+
+TEST(NodeCases, HaveTheLowestTierOfTheCasesThatShareThem) {
+  std::vector<Case> chain_cases = load_good(two_shuffles);
+  std::erase_if(chain_cases, [&](const Case& one) { return one.params->ints("size")[0] != 1; });
+  ASSERT_EQ(chain_cases.size(), 2U);
+  chain_cases.front().tier = Tier::Nightly;
+  for (const Case& node : node_cases(chain_cases)) EXPECT_EQ(node.tier, Tier::Smoke) << node.id;
 }
 
 TEST(NodeCases, AcceptAnswersThatProveLittle) {
-  for (const Case& node : node_cases(load_good(two_shuffles))) {
+  const std::vector<Case> nodes = node_cases(load_good(two_shuffles));
+  ASSERT_FALSE(nodes.empty());
+  for (const Case& node : nodes) {
     EXPECT_NE(node.tensors->back().ends_because, "") << node.id;
     EXPECT_EQ(node.tensors->front().ends_because, "") << "an input";
   }

@@ -116,6 +116,7 @@ class CasesOfRun {
   CasesOfRun(const RunInfo& run, const Context& context)
       : device_(run.device), options_(context.parse_run(run.command)) {
     const std::vector<fs::path> paths = options_.cases.paths();
+    options_.cases.times.clear();  // which rows there are does not depend on them
     loaded_ = load(options_.cases, paths, context.registry);
     if (const auto changed =
             different_inputs({{"cases", run.inputs.at("cases")}}, run_inputs(options_, loaded_)))

@@ -71,6 +71,8 @@ const Record& row_with_plan(const RunReport& report, const std::string& id) {
 }  // namespace
 
 ExitCode show(const ShowOptions& options, const Terminal& terminal) {
+  if (options.dot && options.asks())
+    throw Error("showing a plan: --dot prints one chain's plan; leave the questions out");
   if (options.asks()) return answer(options, terminal);
   if (options.id.empty()) {
     throw Error(

@@ -3,6 +3,8 @@
 #include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations/expectations.h"
+#include "harness/commands/find_report.h"
+#include "harness/commands/read_node_times.h"
 #include "harness/commands/read_node_times.h"
 #include "harness/commands/run/output/device_output.h"
 #include "harness/commands/run/output/expected_rows.h"
@@ -157,9 +159,24 @@ class Run {
     check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
   }
 
+  /// Refuses a path that stands for the newest run in the folder of this run's reports: that is this run
+  /// itself when its workers read it.
+  void refuse_newest_run() const {
+    namespace fs = std::filesystem;
+    const fs::path journal = only_journal(options_.cases.times);
+    const fs::path real = fs::canonical(journal);
+    const fs::path root = fs::weakly_canonical(output_root(options_));
+    if (!is_inside(real, root) || real == fs::absolute(journal).lexically_normal()) return;
+    throw Error(fmt::format(
+        "planning chains by time: '{}' stands for the newest run in '{}', which this run is going "
+        "to be; name the run with the times: --times '{}'",
+        options_.cases.times.string(), root.string(), real.parent_path().string()));
+  }
+
   /// Refuses times of another device: a plan would be chosen by them.
   void check_times(std::span<const DeviceInfo> devices) const {
     if (options_.cases.times.empty()) return;
+    refuse_newest_run();
     const std::shared_ptr<const chain::NodeTimes> times = read_node_times(options_.cases.times);
     for (const DeviceInfo& device : devices) {
       if (const auto why = times->refuse(device)) throw Error("planning chains by time: " + *why);

@@ -232,12 +232,12 @@ class Row {
     if (submission_s_ >= options_->least_heat_s && clock_->full_clock_ns() > 0) return false;
     double best_before = std::numeric_limits<double>::infinity();
     for (Heated heated = heat(was_down); !heated.at_full_clock; heated = heat(was_down)) {
-      if (heated.best_probe_ns >= faster_share * best_before) rests_ = options_->most_rests;
-      if (rests_ >= options_->most_rests) {
+      if (heated.best_probe_ns >= faster_share * best_before) {
+        rests_ = options_->most_rests;
         // A clock far below full is this program's own: it says nothing about the next.
         if (is_near_full(heated.best_probe_ns)) clock_->accept(heated.best_probe_ns, options_->now_s());
-        break;
       }
+      if (rests_ >= options_->most_rests) break;
       best_before = heated.best_probe_ns;
       rest();
     }

@@ -190,6 +190,25 @@ TEST(Throttling, ALowerClockThatNothingRaisesIsAcceptedForTheNextRowsToo) {
   EXPECT_GT(rows.next().resting_s, 0) << "after a while the device is given another chance";
 }
 
+TEST(Throttling, AnAcceptedClockEndsWhenAHigherOneIsSeen) {
+  RowsOfADevice rows;
+  rows.device.speed = [](const FakeDevice&) { return 0.93; };
+  rows.next();
+  const double now_s = rows.device.now_s;
+  rows.device.speed = [now_s](const FakeDevice& d) { return d.now_s < now_s + 0.02 ? 0.93 : 1.0; };
+  rows.next();
+  rows.device.speed = [](const FakeDevice&) { return 0.93; };
+  EXPECT_GT(rows.next().resting_s, 0);
+}
+
+TEST(Throttling, ADipAfterRestsThatHelpedIsNotAcceptedForTheNextRow) {
+  RowsOfADevice rows;
+  rows.device.heat_j = 5;
+  rows.device.speed = [](const FakeDevice& d) { return d.heat_j > 4 ? 0.92 : 1.0; };
+  ASSERT_GT(rows.next().resting_s, 0);
+  EXPECT_FALSE(rows.clock.is_accepted(throttled_probe_ns / 0.92, rows.device.now_s)) << "rests help";
+}
+
 TEST(Throttling, AnAcceptedClockCoversNoLowerOne) {
   RowsOfADevice rows;
   rows.device.speed = [](const FakeDevice&) { return 0.95; };

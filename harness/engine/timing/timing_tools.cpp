@@ -25,6 +25,7 @@ double median_deviation(const std::vector<double>& values, double middle) {
 
 void ClockWatch::hear(double probe_ns) {
   if (!(probe_ns > 0) || !std::isfinite(probe_ns)) return;
+  if (probe_ns < accepted_ns_ * (1 - accepted_tolerance)) accepted_ns_ = 0;
   if (newest_.size() == window) newest_.erase(newest_.begin());
   newest_.push_back(probe_ns);
   if (newest_.size() < window) return;

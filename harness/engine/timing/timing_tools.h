@@ -30,8 +30,8 @@ class ClockWatch {
   /// `accepted_ns` if that is longer, by more than probes differ at one clock. False while nothing is known.
   bool is_down(double probe_ns, double accepted_ns = 0) const;
 
-  /// Neither work nor rest has raised the clock above this one, as of now: it counts as the device's for a
-  /// while.
+  /// Neither work nor rest has raised the clock above the one of a clock probe of this length, in ns, as of
+  /// `now_s`: it counts as the device's for 10 s, unless a higher clock is heard.
   void accept(double probe_ns, double now_s);
   /// Whether a clock probe shows a clock that was accepted lately, or a higher one.
   bool is_accepted(double probe_ns, double now_s) const;

@@ -216,7 +216,7 @@ TEST(PerfCsv, TellsAllOfATime) {
                                                        "shuffle/fast/1x16x4x8/4W4C.4W4C/fused"}}));
 }
 
-TEST(PerfCsv, TellsThePlanOfAChain) {
+TEST(PerfCsv, HasThePlanOfAChain) {
   Record record = test::timed("fast", "fused", 2.5);
   record.chain = ChainPlan{.transitions = 3,
                            .transition_bytes = 4096,

@@ -5,8 +5,9 @@ import {element} from "./dom.js";
 import {micros, plural} from "./format.js";
 
 const lineHeight = 22;
-const lane = 9;        // distance between lines of tensors
-const mostLanes = 12;  // tensors that live longer than others share the outermost
+const lane = 9;         // distance between lines of tensors
+const mostSteps = 500;  // a browser draws no more in a moment
+const mostLanes = 12;   // tensors that live longer than others share the outermost
 
 // Lines of tensors as [from, to]: places of steps; a tensor that enters comes from above the first.
 function linesOf(steps) {
@@ -28,7 +29,8 @@ function lanesOf(lines) {
     while (number < mostLanes - 1 &&
       (taken[number] || []).some((other) => other.from < line.to && line.from < other.to))
       ++number;
-    taken[number] = [...(taken[number] || []), line];
+    if (!taken[number]) taken[number] = [];
+    taken[number].push(line);
     line.lane = number;
   }
   return Math.max(1, taken.length);
@@ -71,11 +73,12 @@ function drawStep(svg, step, place, edge, width, scale) {
 }
 
 export function planFigure(plan, width) {
-  const lines = linesOf(plan.steps);
+  const steps = plan.steps.slice(0, mostSteps);
+  const lines = linesOf(steps);
   const edge = (lanesOf(lines) + 1) * lane;
-  const height = (plan.steps.length + 1) * lineHeight + 4;
+  const height = (steps.length + 1) * lineHeight + 4;
   const scale =
-    d3.scaleLinear().domain([0, d3.max(plan.steps, (step) => step.us) || 1]).range([0, width - edge - 1]);
+    d3.scaleLinear().domain([0, d3.max(steps, (step) => step.us) || 1]).range([0, width - edge - 1]);
   const svg = d3.create("svg")
                 .attr("class", "plan")
                 .attr("width", width)
@@ -86,12 +89,13 @@ export function planFigure(plan, width) {
   svg.append("text").attr("x", edge + 6).attr("y", 15).attr("class", "faint").text("tensors that enter");
   svg.append("text").attr("x", width - 6).attr("y", 15).attr("class", "faint time").text("time, µs");
   for (const line of lines) drawLine(svg, line, edge);
-  plan.steps.forEach((step, place) => drawStep(svg, step, place, edge, width, scale));
+  steps.forEach((step, place) => drawStep(svg, step, place, edge, width, scale));
   const folded =
     plan.folded.length > 0 ? `; folded, so that nothing runs for them: ${plan.folded.join(", ")}` : "";
+  const left = steps.length < plan.steps.length ? `; the first ${mostSteps} are drawn` : "";
   return element("figure", {},
     element("figcaption", {},
       `Plan of the chain: ${plural(plan.steps.length, "step")}, ${
-        plural(plan.transitions, "transition")} (outlined)${folded}`),
+        plural(plan.transitions, "transition")} (outlined)${left}${folded}`),
     svg.node());
 }
