@@ -5,7 +5,6 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/read_node_times.h"
-#include "harness/commands/read_node_times.h"
 #include "harness/commands/run/output/device_output.h"
 #include "harness/commands/run/output/expected_rows.h"
 #include "harness/commands/run/output/rule_notes.h"
