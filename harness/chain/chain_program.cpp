@@ -17,11 +17,6 @@ Physical physical_of(const LayoutPlan& plan, const ResolvedChain& resolved, std:
   return {plan.values[value].form, spec.dtype, spec.shape};
 }
 
-std::string name_of(const LayoutPlan& plan, const ResolvedChain& resolved, std::size_t value) {
-  const ChainValue& one = plan.values[value];
-  return fmt::format("{} as {}", resolved.tensors[one.tensor].name, to_string(one.form));
-}
-
 /// The program of one step, its dispatches labelled with the step's name.
 Program program_of(const Step& step, const DeviceInfo& device) {
   const Tune tune;

@@ -275,6 +275,11 @@ class Planner {
 
 }  // namespace
 
+std::string name_of(const LayoutPlan& plan, const ResolvedChain& resolved, std::size_t value) {
+  const ChainValue& one = plan.values[value];
+  return fmt::format("{} as {}", resolved.tensors[one.tensor].name, to_string(one.form));
+}
+
 LayoutPlan plan_layouts(const Chain& chain, const ResolvedChain& resolved, std::span<const Form> outer,
                         const DeviceInfo& device, PlanMode mode, const NodeTimes* times) {
   return Planner(chain, resolved, outer, device, times).plan(mode);

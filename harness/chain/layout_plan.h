@@ -42,6 +42,9 @@ struct LayoutPlan {
   bool is_exact = true;             ///< see Plan::is_exact
 };
 
+/// A value of a plan in words: "a as buffer/4W4C".
+std::string name_of(const LayoutPlan& plan, const ResolvedChain& resolved, std::size_t value);
+
 /// A chain at one point of a product, planned for a device.
 struct PlannedChain {
   ResolvedChain resolved;

@@ -101,6 +101,7 @@ LoadResult load(const CaseOptions& options, std::span<const std::filesystem::pat
   LoadOptions how{.seed = options.seed};
   if (!options.times.empty()) how.node_times = read_node_times(options.times);
   LoadResult loaded = load_cases(paths, registry, how);
+  loaded.node_times = how.node_times;
   if (options.nodes) loaded.cases = node_cases(loaded.cases);
   return loaded;
 }

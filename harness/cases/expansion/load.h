@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@ struct LoadResult {
   std::vector<std::filesystem::path> files;  ///< all files that were read or should have been, with includes
   /// Hashes of the values of the arrays that cases name, by "a.npy" or "b.npz[x]".
   std::map<std::string, std::string> arrays;
+  std::shared_ptr<const chain::NodeTimes> node_times;  ///< as in the options of app::load(), else null
 };
 
 /// Reads case files (cases/README.md describes the language) and expands them into cases, each checked

@@ -1,6 +1,5 @@
 #include "harness/cases/expansion/node_cases.h"
 
-#include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/point_data.h"
 #include "harness/chain/node_times.h"
 
@@ -31,14 +30,8 @@ std::vector<TensorSpec> accepting_trivial_answers(std::vector<TensorSpec> tensor
 
 std::string id_of(const Case& node) {
   std::string id = node.op->name + '/' + node.name;
-  char separator = '/';
-  for (std::size_t i = 0; i < node.forms.size(); ++i) {
-    const std::string form = id_of_form(node, i);
-    if (form.empty()) continue;
-    id.append(1, separator).append(form);
-    separator = '.';
-  }
-  return id + '/' + node.impl->name;
+  cases::append_forms_and_impl(node, id);
+  return id;
 }
 
 /// The chain case's id without its impl, as a name: "refinenet_fused.whole.4C.4W4C".

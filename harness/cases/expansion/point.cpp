@@ -371,14 +371,7 @@ void PointBuilder::set_id(const PointChoice& choice) {
   std::string& id = point_.id;
   id = head_.op->name + '/' + head_.name;
   for (const std::string_view segment : choice.segments) id.append(1, '/').append(segment);
-  char separator = '/';
-  for (std::size_t i = 0; i < point_.tensors->size(); ++i) {
-    const std::string form = id_of_form(point_, i);
-    if (form.empty()) continue;
-    id.append(1, separator).append(form);
-    separator = '.';
-  }
-  id.append(1, '/').append(id_text(point_.impl->name));
+  append_forms_and_impl(point_, id);
   id.shrink_to_fit();
 }
 

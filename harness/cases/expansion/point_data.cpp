@@ -1,6 +1,8 @@
 #include "harness/cases/expansion/point_data.h"
 
 #include "harness/base/hash.h"
+#include "harness/cases/conv2d_alias.h"
+#include "harness/cases/expansion/id_text.h"
 
 #include <fmt/format.h>
 
@@ -45,6 +47,17 @@ std::size_t HashOfFills::operator()(const std::map<std::string, FillSpec>& fills
     mix(hash, fill.file.member);
   }
   return hash;
+}
+
+void append_forms_and_impl(const Case& point, std::string& id) {
+  char separator = '/';
+  for (std::size_t i = 0; i < point.tensors->size(); ++i) {
+    const std::string form = id_of_form(point, i);
+    if (form.empty()) continue;
+    id.append(1, separator).append(form);
+    separator = '.';
+  }
+  id.append(1, '/').append(id_text(point.impl->name));
 }
 
 // Builds a text before hashing it. Every part is named and terminated, so that two different data sets never

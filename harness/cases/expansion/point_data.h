@@ -51,6 +51,9 @@ struct PointData {
 /// Returns whether settings of that key may change a point's data.
 bool is_data_key(std::string_view key);
 
+/// Appends the segments with which every id ends: the forms that are not hidden, and the impl.
+void append_forms_and_impl(const Case& point, std::string& id);
+
 /// Computes Case::data_key; `hash_of` gives the hash of an array's values.
 std::uint64_t data_key(const Case& point, const std::function<std::string(const ArrayFile&)>& hash_of);
 

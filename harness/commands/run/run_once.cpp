@@ -3,8 +3,8 @@
 #include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations/expectations.h"
+#include "harness/chain/node_times.h"
 #include "harness/commands/find_report.h"
-#include "harness/commands/read_node_times.h"
 #include "harness/commands/run/output/device_output.h"
 #include "harness/commands/run/output/expected_rows.h"
 #include "harness/commands/run/output/rule_notes.h"
@@ -174,11 +174,11 @@ class Run {
 
   /// Refuses times of another device: a plan would be chosen by them.
   void check_times(std::span<const DeviceInfo> devices) const {
-    if (options_.cases.times.empty()) return;
+    if (!loaded_.node_times) return;
     refuse_newest_run();
-    const std::shared_ptr<const chain::NodeTimes> times = read_node_times(options_.cases.times);
     for (const DeviceInfo& device : devices) {
-      if (const auto why = times->refuse(device)) throw Error("planning chains by time: " + *why);
+      if (const auto why = loaded_.node_times->refuse(device))
+        throw Error("planning chains by time: " + *why);
     }
   }
 

@@ -9,17 +9,13 @@
 namespace assay {
 namespace {
 
-std::string value_text(const chain::PlannedChain& planned, std::size_t value) {
-  const chain::ChainValue& one = planned.plan.values[value];
-  return fmt::format("{} as {}", planned.resolved.tensors[one.tensor].name, to_string(one.form));
-}
-
 ChainStep step_of(const chain::PlannedChain& planned, const chain::Step& step) {
   ChainStep made{
       .name = step.name, .op = step.op->name, .impl = step.impl->name, .is_transition = step.is_transition};
   for (std::size_t i = 0; i < step.specs.size(); ++i) {
     if (step.specs[i].constant) continue;
-    (step.specs[i].is_input() ? made.reads : made.writes).push_back(value_text(planned, step.values[i]));
+    (step.specs[i].is_input() ? made.reads : made.writes)
+        .push_back(name_of(planned.plan, planned.resolved, step.values[i]));
   }
   return made;
 }
@@ -29,7 +25,7 @@ std::string text_of(const chain::PlannedChain& planned) {
   std::string text;
   for (const chain::Step& step : planned.plan.steps) {
     text += fmt::format("{} {} {} {}", step.name, step.op->name, step.impl->name, step.params.canonical());
-    for (const std::size_t value : step.values) text += " " + value_text(planned, value);
+    for (const std::size_t value : step.values) text += " " + name_of(planned.plan, planned.resolved, value);
     text += '\n';
   }
   return text;

@@ -185,7 +185,7 @@ TEST(Throttling, ALowerClockThatNothingRaisesIsAcceptedForTheNextRowsToo) {
   EXPECT_EQ(second.resting_s, 0);
   EXPECT_EQ(second.discarded, 0);
   EXPECT_LT(second.heating_s, 0.5 * first.heating_s);
-  EXPECT_DOUBLE_EQ(second.probe_ns, throttled_probe_ns / 0.95) << "and it is told";
+  EXPECT_DOUBLE_EQ(second.probe_ns, throttled_probe_ns / 0.95) << "and the row says so";
   rows.device.idle(60);
   EXPECT_GT(rows.next().resting_s, 0) << "after a while the device is given another chance";
 }

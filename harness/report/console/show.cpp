@@ -255,16 +255,19 @@ void show_time(Page& page, const Record& record) {
   show_program(page, p);
 }
 
+// "a, b"
+std::string listed(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + text;
+  return list;
+}
+
 // One line per step: what it reads and writes.
 std::string step_lines(const std::vector<ChainStep>& steps) {
   std::string lines;
   for (const ChainStep& step : steps) {
-    std::string reads;
-    for (const std::string& value : step.reads) reads += (reads.empty() ? "" : ", ") + value;
-    std::string writes;
-    for (const std::string& value : step.writes) writes += (writes.empty() ? "" : ", ") + value;
     const std::string what = step.is_transition ? "copy" : step.name + " (" + step.op + "/" + step.impl + ")";
-    lines += what + ": " + reads + " -> " + writes + '\n';
+    lines += what + ": " + listed(step.reads) + " -> " + listed(step.writes) + '\n';
   }
   return lines;
 }
@@ -273,9 +276,7 @@ void show_chain(Page& page, const ChainPlan& plan) {
   page.section("plan of the chain");
   page.line("transitions", std::to_string(plan.transitions) + " copies to another form, which move " +
                                std::to_string(plan.transition_bytes) + " bytes");
-  std::string folded;
-  for (const std::string& node : plan.folded) folded += (folded.empty() ? "" : ", ") + node;
-  page.line("folded", folded);
+  page.line("folded", listed(plan.folded));
   page.line("memory", std::to_string(plan.peak_bytes) + " bytes for the tensors between nodes");
   page.line("exact", plan.is_exact ? "" : "no: the net is too tangled, a plan that costs less may exist");
   page.line("times from", plan.times_run.empty() ? "" : "run " + plan.times_run);
