@@ -24,17 +24,12 @@ constexpr double steady_ratio = 0.02;     // warm-up ends when two batches agree
 constexpr double warm_up_limit_s = 0.25;  // ... or after this long
 constexpr int warm_up_batches = 1000;     // ... or after this many, in case the CPU's clock stands still
 constexpr int heating_batches = 100000;   // the limit for heating, for the same reason
-
-// Readings at full clock in a row that end heating before a row's first block, and before the others: each
-// sample has a clock probe of its own, so that those at a lower clock are discarded.
-constexpr int steady_readings = 3;
-constexpr int further_readings = 1;
-
-constexpr double faster_share = 0.99;    // a probe that takes less than this share of the best one is faster
-constexpr double grown_ratio = 1.1;      // a batch longer than this is tried before it is sampled
-constexpr int max_batch = 20000;         // bounds the length of a command buffer
-constexpr int readings_per_sample = 10;  // attempts to get a positive time
-constexpr double audit_share = 0.02;     // of the budget, if an audit can be that short
+constexpr int steady_readings = 3;        // at full clock in a row end heating before a row's first block
+constexpr double faster_share = 0.99;     // a probe that takes less than this share of the best one is faster
+constexpr double grown_ratio = 1.1;       // a batch longer than this is tried before it is sampled
+constexpr int max_batch = 20000;          // bounds the length of a command buffer
+constexpr int readings_per_sample = 10;   // attempts to get a positive time
+constexpr double audit_share = 0.02;      // of the budget, if an audit can be that short
 
 bool is_time(double ns) {
   return std::isfinite(ns) && ns > 0;
@@ -277,7 +272,8 @@ class Row {
         rose_s = now_s;
         heated.best_probe_ns = reading.probe_ns;
       }
-      heated.at_full_clock = good_in_a_row >= (samples_.blocks.empty() ? steady_readings : further_readings);
+      heated.at_full_clock =
+          good_in_a_row >= (samples_.blocks.empty() ? steady_readings : options_->readings_between);
       if (heated.at_full_clock && clock_is_known) return heated;
       const bool has_settled = now_s - rose_s >= options_->settled_s && is_near_full(heated.best_probe_ns);
       if ((has_settled && clock_is_known) || now_s - started >= options_->most_heat_s) return heated;

@@ -64,6 +64,9 @@ struct SamplingOptions {
   /// much power run at such a clock, however long they are heated; an idle GPU's is much lower.
   double settled_s = 0.12;
   double settled_share = 0.1;
+  /// Readings at full clock in a row that end heating before the blocks after a row's first. One is enough
+  /// where each sample's clock probe shows a lower clock, as on a GPU; a CPU's shows little.
+  int readings_between = 3;
   /// A device that heating does not bring to full clock is throttled: it rests for rest_s and is heated
   /// again, at most most_rests times per row, and no more after a rest that did not make the probe faster by
   /// 1 %. After that its clock is accepted as it is.

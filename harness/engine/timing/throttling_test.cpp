@@ -91,8 +91,11 @@ TEST(Throttling, ADeviceAtFullClockIsNotHeated) {
   options.clock = &clock;
   const Samples samples = sample(source, options);
   EXPECT_EQ(samples.all().size(), 50U);
-  EXPECT_LE(source.submissions, 50 + 3 + 4 * 1 + 5) << "samples, three looks at the clock before the first "
-                                                       "block and one before each other, the first warm-up";
+  EXPECT_LE(source.submissions, 50 + 5 * 3 + 5) << "samples, three looks a block, the first warm-up";
+  ThrottledSource other(device);
+  options.readings_between = 1;
+  EXPECT_EQ(sample(other, options).all().size(), 50U);
+  EXPECT_LE(other.submissions, 50 + 3 + 4 * 1 + 5) << "three looks before the first block, one before others";
 }
 
 TEST(Throttling, ASampleTakenWhileTheClockWasDownIsThrownAwayAndCounted) {

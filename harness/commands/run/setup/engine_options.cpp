@@ -44,6 +44,7 @@ SamplingOptions sampling_options(const RunOptions& options, const DeviceInfo& de
     sampling.own_clock_tolerance = cpu_clock_tolerance;
   } else {
     sampling.sample_target_ns = gpu_sample_ns;
+    sampling.readings_between = 1;
   }
   return sampling;
 }
