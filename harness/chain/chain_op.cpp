@@ -81,29 +81,44 @@ Work work_of(const Chain& chain, const Params& params, std::span<const TensorSpe
   return work;
 }
 
-/// Why a chain cannot be planned by times, and what to do; nothing if it can.
-std::optional<std::string> why_no_times(const Chain& chain, const ImplPoint& point) {
+PlannedChain planned(const Chain& chain, const NodeTimes* times, PlanMode mode, const BuildContext& context) {
+  PlannedChain made;
+  made.resolved = resolve(chain, context.params);
+  made.plan = plan_layouts(chain, made.resolved, context.forms, context.device, mode, times);
+  if (times != nullptr) made.times_run = times->run_id();
+  return made;
+}
+
+PlannedChain planned(const Chain& chain, const ChainImpl& impl, const BuildContext& context) {
+  if (impl.by_time && !chain.times) throw Error(fmt::format("impl '{}' is planned by times only", impl.name));
+  return planned(chain, impl.by_time ? chain.times.get() : nullptr, impl.mode, context);
+}
+
+/// Why the device can run the chain in no forms, whatever times are known; nothing if it can.
+std::optional<std::string> why_unsupported(const Chain& chain, PlanMode mode,
+                                           const BuildContext& context) try {
+  planned(chain, nullptr, mode, context);
+  return std::nullopt;
+} catch (const Error& error) {
+  return error.what();
+}
+
+/// Why a chain that the device can run cannot be planned by times, and what to do; nothing if it can.
+std::optional<std::string> why_not_by_times(const Chain& chain, PlanMode mode, const BuildContext& context) {
   const std::string command = fmt::format(
       "measure them with `assay run {} --nodes --mode perf --out times`, "
       "then run this with --times times",
       chain.file.empty() ? "FILE" : chain.file);
   if (!chain.times) return "needs the times of its nodes in every form: " + command;
-  const std::string node = node_without_time(resolve(chain, point.params), point.forms, *chain.times);
-  if (node.empty()) return std::nullopt;
-  return fmt::format("the report given as --times (run {}) has no time of node '{}' in any form: {}",
-                     chain.times->run_id(), node, command);
-}
-
-PlannedChain planned(const Chain& chain, const ChainImpl& impl, const BuildContext& context) {
-  if (impl.by_time) {
-    if (const auto why = why_no_times(chain, context)) throw Error(*why);
+  if (const auto why = chain.times->refuse(context.device)) return fmt::format("{}: {}", *why, command);
+  try {
+    planned(chain, chain.times.get(), mode, context);
+  } catch (const Error& error) {
+    if (why_unsupported(chain, mode, context)) return std::nullopt;
+    return fmt::format("planning by the times of run {}: {}: {}", chain.times->run_id(), error.what(),
+                       command);
   }
-  PlannedChain made;
-  made.resolved = resolve(chain, context.params);
-  made.plan = plan_layouts(chain, made.resolved, context.forms, context.device, impl.mode,
-                           impl.by_time ? chain.times.get() : nullptr);
-  if (impl.by_time) made.times_run = chain.times->run_id();
-  return made;
+  return std::nullopt;
 }
 
 /// The ceiling of the node with the most operations.
@@ -129,14 +144,6 @@ Program build(const Chain& chain, const ChainImpl& impl, const BuildContext& con
   return std::move(timed.program);
 }
 
-std::optional<std::string> why_unsupported(const Chain& chain, const ChainImpl& impl,
-                                           const BuildContext& context) try {
-  planned(chain, impl, context);
-  return std::nullopt;
-} catch (const Error& error) {
-  return error.what();
-}
-
 Impl impl_of(const SharedChain& chain, const ChainImpl& declared) {
   Impl impl;
   impl.name = declared.name;
@@ -145,10 +152,12 @@ Impl impl_of(const SharedChain& chain, const ChainImpl& declared) {
     return ceiling_of_chain(*chain, declared, at);
   };
   if (declared.by_time) {
-    impl.skipped_reason = [chain](const ImplPoint& point) { return why_no_times(*chain, point); };
+    impl.skipped_reason = [chain, mode = declared.mode](const BuildContext& at) {
+      return why_not_by_times(*chain, mode, at);
+    };
   }
-  impl.unsupported_reason = [chain, declared](const BuildContext& at) {
-    return why_unsupported(*chain, declared, at);
+  impl.unsupported_reason = [chain, mode = declared.mode](const BuildContext& at) {
+    return why_unsupported(*chain, mode, at);
   };
   impl.build = [chain, declared](const BuildContext& at) { return build(*chain, declared, at); };
   return impl;

@@ -134,17 +134,4 @@ std::vector<TimedPoint> points_to_time(const Chain& chain, const ResolvedChain& 
   return points;
 }
 
-std::string node_without_time(const ResolvedChain& resolved, std::span<const Form> outer,
-                              const NodeTimes& times) {
-  const auto has_time = [&](const ResolvedNode& node) {
-    const OpPoint point = point_of(node);
-    return std::ranges::any_of(
-        combinations_of(node, forms_of_constants(resolved, node, outer)),
-        [&](const std::vector<Form>& forms) { return times.find(point, forms).has_value(); });
-  };
-  const auto found = std::ranges::find_if(
-      resolved.nodes, [&](const ResolvedNode& node) { return !only_copies(node) && !has_time(node); });
-  return found == resolved.nodes.end() ? "" : found->name;
-}
-
 }  // namespace assay::chain

@@ -58,8 +58,4 @@ struct TimedPoint {
 std::vector<TimedPoint> points_to_time(const Chain& chain, const ResolvedChain& resolved,
                                        std::span<const Form> outer);
 
-/// The first node that computes something and has no time in any form; empty if there is none.
-std::string node_without_time(const ResolvedChain& resolved, std::span<const Form> outer,
-                              const NodeTimes& times);
-
 }  // namespace assay::chain

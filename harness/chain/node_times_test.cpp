@@ -7,11 +7,13 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <utility>
 
 namespace assay::chain {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 using namespace test;
 
 DeviceInfo device_with(const std::string& driver) {
@@ -114,33 +116,72 @@ TEST(PointsToTime, LeaveOutFormsThatOnlyACopyKnows) {
       << "no impl of it takes two forms";
 }
 
-TEST(FastestImpl, IsSkippedWithTheCommandThatMakesItsTimes) {
-  Chain chain = squares();
-  chain.file = "nets/squares.yaml";
-  const Op without = op_of(chain);
-  const Impl* fastest = without.find_impl("fastest");
-  ASSERT_NE(fastest, nullptr);
-  const std::vector<Form> forms{cp, cp};
-  const std::vector<TensorSpec> tensors = without.tensors({});
-  const Params params;
-  const Tune tune;
-  const ImplPoint point{params, tensors, forms, tune};
-  ASSERT_TRUE(fastest->skipped_reason);
-  EXPECT_THAT(fastest->skipped_reason(point).value_or(""),
-              HasSubstr("`assay run nets/squares.yaml --nodes --mode perf"));
-  EXPECT_FALSE(without.find_impl("optimal")->skipped_reason);
-  chain.times = std::make_shared<const NodeTimes>(times_of_squares(3.5));
-  const Op with = op_of(chain);
-  EXPECT_EQ(with.find_impl("fastest")->skipped_reason(point), std::nullopt);
-  const DeviceInfo device;
-  const Program program = with.find_impl("fastest")->build(BuildContext(point, device));
+class FastestImpl : public ::testing::Test {
+ protected:
+  FastestImpl() { chain_.file = "nets/squares.yaml"; }
+
+  void plan_by(NodeTimes times) {
+    chain_.times = std::make_shared<const NodeTimes>(std::move(times));
+    op_ = op_of(chain_);
+  }
+  const Impl& fastest() const { return *op_.find_impl("fastest"); }
+  BuildContext at() const { return {params_, tensors_, forms_, device_, tune_}; }
+  std::string skipped_because() const { return fastest().skipped_reason(at()).value_or(""); }
+
+  Chain chain_ = squares();
+  Op op_ = op_of(chain_);
+  DeviceInfo device_ = device_with("Acme");
+  std::vector<Form> forms_{cp, cp};
+
+ private:
+  const Params params_;
+  const Tune tune_;
+  std::vector<TensorSpec> tensors_ = op_.tensors({});
+};
+
+const char* const measure_them = ": measure them with `assay run nets/squares.yaml --nodes --mode perf";
+
+TEST_F(FastestImpl, IsPlannedByTimes) {
+  plan_by(times_of_squares(3.5));
+  EXPECT_EQ(skipped_because(), "");
+  const Program program = fastest().build(at());
   ASSERT_TRUE(program.chain);
   EXPECT_EQ(program.chain->plan.transitions, 2);
   EXPECT_EQ(program.chain->times_run, "7");
-  chain.times = std::make_shared<const NodeTimes>("8", device_with("Acme"));
-  EXPECT_THAT(op_of(chain).find_impl("fastest")->skipped_reason(point).value_or(""),
-              HasSubstr("(run 8) has no time of node 'one' in any form: measure them with"));
-  EXPECT_EQ(with.definition, without.definition) << "how it is planned does not change its answers";
+  EXPECT_EQ(op_.definition, op_of(squares()).definition) << "how it is planned does not change its answers";
+}
+
+TEST_F(FastestImpl, IsSkippedWithTheCommandThatMakesItsTimes) {
+  op_ = op_of(chain_);
+  EXPECT_THAT(skipped_because(), HasSubstr(measure_them));
+  EXPECT_FALSE(op_.find_impl("optimal")->skipped_reason);
+}
+
+TEST_F(FastestImpl, IsSkippedWhereANodeHasNoTime) {
+  plan_by(NodeTimes("8", device_with("Acme")));
+  EXPECT_THAT(skipped_because(), StartsWith("planning by the times of run 8: node 'one': "));
+  EXPECT_THAT(skipped_because(), HasSubstr(measure_them));
+  EXPECT_EQ(fastest().unsupported_reason(at()), std::nullopt) << "the device could run it";
+}
+
+TEST_F(FastestImpl, IsSkippedWhereACopyHasNoTime) {
+  NodeTimes times("8", device_with("Acme"));
+  const OpPoint square = point_of(resolve(chain_, {}).nodes.front());
+  times.add({.op = square.op->name,
+             .impl = square.impl->name,
+             .params = square.params.canonical(),
+             .forms = "x=buffer/WP y=buffer/WP"},
+            1);
+  plan_by(std::move(times));
+  EXPECT_THAT(skipped_because(), HasSubstr("'x' cannot be copied from buffer/CP to buffer/WP"));
+  EXPECT_THAT(skipped_because(), HasSubstr(measure_them));
+  EXPECT_EQ(fastest().unsupported_reason(at()), std::nullopt);
+}
+
+TEST_F(FastestImpl, IsSkippedWithTimesOfAnotherDevice) {
+  plan_by(times_of_squares(3.5));
+  device_ = device_with("Other");
+  EXPECT_THAT(skipped_because(), StartsWith("the times of run 7 are of 'Acme GPU'"));
 }
 
 }  // namespace

@@ -120,9 +120,9 @@ struct Impl {
   std::function<std::vector<std::string>(const BuildContext&)> choose;
   /// Returns why this impl can run this point of a product on no device (INVALID), or nothing. Optional.
   std::function<std::optional<std::string>(const ImplPoint&)> invalid_reason;
-  /// Returns what the run was not given although the impl needs it, and how to give it (SKIPPED), or nothing.
-  /// Optional.
-  std::function<std::optional<std::string>(const ImplPoint&)> skipped_reason;
+  /// Returns what the run was not given although the impl needs it on this device, and how to give it
+  /// (SKIPPED), or nothing. Optional.
+  std::function<std::optional<std::string>(const BuildContext&)> skipped_reason;
   /// Returns what is missing on this device beyond `needs`, with numbers (UNSUPPORTED), or nothing: a matrix
   /// shape, or shared memory for a tuned tile. Optional.
   std::function<std::optional<std::string>(const BuildContext&)> unsupported_reason;

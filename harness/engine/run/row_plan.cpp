@@ -24,10 +24,10 @@ std::optional<std::string> too_slow(const PlannedRow& row, Ceiling ceiling, cons
 }
 
 /// What the run was not given although the impl needs it.
-std::optional<std::string> why_skipped(const Case& test_case) {
+std::optional<std::string> why_skipped(const Case& test_case, const DeviceInfo& device) {
   if (!test_case.impl->skipped_reason) return std::nullopt;
   return test_case.impl->skipped_reason(
-      ImplPoint{test_case.params, test_case.tensors, test_case.forms, test_case.tune});
+      BuildContext(test_case.params, test_case.tensors, test_case.forms, device, test_case.tune));
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ RowPlan plan_of_row(const PlannedRow& row, const RowInfo& info, const DeviceCont
     plan.not_run = {Status::Skipped, rule->why()};
     return plan;
   }
-  if (const auto why = why_skipped(test_case)) {
+  if (const auto why = why_skipped(test_case, context.device.info())) {
     plan.not_run = {Status::Skipped, *why};
     return plan;
   }
