@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/html/nights.h"
+#include "harness/report/trend/nights.h"
 #include "harness/report/record/record.h"
 
 #include <memory>
