@@ -1,4 +1,4 @@
-#include "harness/commands/read/page.h"
+#include "harness/commands/farm/page.h"
 
 #include "harness/report/journal/journal.h"
 #include "harness/report/writers/history.h"
