@@ -132,6 +132,15 @@ TEST_F(PageCommand, ComparesWithTheBaseThatIsNamed) {
               HasSubstr("comparing with --base: no shown report has a row in common with it"));
 }
 
+TEST_F(PageCommand, RefusesANightWithoutAVerdict) {
+  const fs::path night = write_night("night-1", {test::passed("a")});
+  std::ostringstream out;
+  EXPECT_THAT(test::error_of([&] {
+                page({.out = "-", .reports = {night}, .night = this->out()}, {out, out, out});
+              }),
+              HasSubstr("has no verdict.txt and nightly.json yet; `assay verdict` writes them"));
+}
+
 TEST_F(PageCommand, LeavesOutAFolderWithoutReportsUnlessThereIsNoOther) {
   const fs::path empty = out() / "empty";
   fs::create_directories(empty);

@@ -13,9 +13,14 @@ namespace {
 /// In deviations: a value that is further from a level costs as much as one at this distance.
 constexpr double outlier = 4;
 
-/// The cost of one more level, in squared deviations. Three nights at 4 deviations lower the costs by about
-/// 40, noise lowers them by this much once in 30,000 nights.
-constexpr double level_cost = 25;
+/// The cost of one more level, in squared deviations: three nights at 4 deviations lower the costs by
+/// about 40.
+constexpr double level_cost = 20;
+
+/// In deviations: a difference of neighbours that is larger is a change or an outlier, no noise.
+constexpr double largest_step = 3 * std::numbers::sqrt2;
+/// The share of a normal distribution's variance within 3 deviations.
+constexpr double variance_within = 0.973;
 
 /// Costs of segments, for one first value and more and more values after it.
 class GrowingSegment {
@@ -73,13 +78,19 @@ std::vector<std::size_t> starts_of_levels(const std::vector<double>& values) {
   return starts;
 }
 
-/// The robust deviation of logarithms from one night to the next.
+/// The robust deviation of logarithms from one night to the next: a rough one says which differences of
+/// neighbours are noise, and their squares give a sharper one.
 double deviation_of(const std::vector<double>& logs) {
   std::vector<double> steps;
   for (std::size_t i = 1; i < logs.size(); ++i) steps.push_back(std::abs(logs[i] - logs[i - 1]));
-  const double normal = 1.4826 / std::numbers::sqrt2;
-  const double few = 1 + 4 / static_cast<double>(steps.size());
-  return std::max(least_deviation, normal * few * median(steps));
+  const double rough = std::max(least_deviation, 1.4826 / std::numbers::sqrt2 * median(steps));
+  std::erase_if(steps, [&](double step) { return step > largest_step * rough; });
+  if (steps.empty()) return rough;
+  double squares = 0;
+  for (const double step : steps) squares += step * step;
+  const auto count = static_cast<double>(steps.size());
+  const double few = 1 + 2 / count;
+  return std::max(least_deviation, few * std::sqrt(squares / (2 * variance_within * count)));
 }
 
 }  // namespace

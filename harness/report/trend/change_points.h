@@ -39,9 +39,9 @@ inline constexpr std::size_t fewest_nights = 2 * shortest_level;
 ///
 /// Method: optimal partitioning of the values' logarithms (Jackson et al. 2005, the search that PELT prunes)
 /// with the biweight loss of Fearnhead and Rigaill 2019: what is further than `outlier` deviations from a
-/// level counts as that far, so that a few slow nights are no new level. The deviation is the median absolute
-/// difference of neighbours, scaled to that of a normal distribution; for few values it is widened, as is a
-/// quantile of Student's distribution. docs/nights.md has the rates that a test measures.
+/// level counts as that far, so that a few slow nights are no new level. The deviation is the root mean
+/// square difference of neighbours without steps and outliers, widened where there are few. docs/compare.md
+/// has the rates of what is found and of false alarms, which a test measures.
 std::optional<TimeLevels> time_levels(std::span<const double> values);
 
 }  // namespace assay

@@ -1,7 +1,5 @@
 #include "harness/report/trend/row_trends.h"
 
-#include "harness/base/error.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,14 +27,13 @@ int number_at(std::string_view text, std::size_t place, std::size_t digits) {
   return error == std::errc() && end == part.data() + part.size() ? number : -1;
 }
 
-std::chrono::year_month_day day_of(std::string_view date) {
+std::optional<std::chrono::year_month_day> day_of(std::string_view date) {
   const bool has_form = date.size() >= 10 && date[4] == '-' && date[7] == '-';
   const std::chrono::year_month_day day{
       std::chrono::year(number_at(date, 0, 4)),
       std::chrono::month(static_cast<unsigned>(std::max(0, number_at(date, 5, 2)))),
       std::chrono::day(static_cast<unsigned>(std::max(0, number_at(date, 8, 2))))};
-  if (has_form && day.ok() && number_at(date, 0, 4) >= 0) return day;
-  throw Error(fmt::format("'{}' is no date; write it as 2026-11-26", date));
+  return has_form && day.ok() && number_at(date, 0, 4) >= 0 ? std::optional(day) : std::nullopt;
 }
 
 /// Whether a run began before a point of time, or on that day if it is a date.
@@ -96,8 +93,10 @@ std::optional<Period> period_of(const NightSummaries& nights, const Track& track
   return period;
 }
 
-std::string days_before(std::string_view date, int days) {
-  const std::chrono::year_month_day day(std::chrono::sys_days(day_of(date)) - std::chrono::days(days));
+std::optional<std::string> days_before(std::string_view date, int days) {
+  const auto from = day_of(date);
+  if (!from) return std::nullopt;
+  const std::chrono::year_month_day day(std::chrono::sys_days(*from) - std::chrono::days(days));
   return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
                      static_cast<unsigned>(day.day()));
 }

@@ -38,8 +38,8 @@ std::optional<Period> period_of(const NightSummaries& nights, const Track& track
                                 std::string_view until = {});
 
 /// The date that is a number of days before another one; both "2026-11-26" (times of day are ignored).
-/// Throws Error if `date` is none.
-std::string days_before(std::string_view date, int days);
+/// Nothing if `date` is none.
+std::optional<std::string> days_before(std::string_view date, int days);
 
 /// A row whose level at the end of a period is not the one at its begin.
 struct RowChange {

@@ -1,5 +1,6 @@
 #include "harness/report/trend/trend_report.h"
 
+#include "harness/base/error.h"
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
 #include "harness/report/console/text_table.h"
@@ -79,17 +80,23 @@ std::string coverage_text(const TrackChanges& found) {
   return text + '\n';
 }
 
+void refuse_what_is_no_date(const std::string& date) {
+  if (!date.empty() && !days_before(date, 0))
+    throw Error(fmt::format("choosing a period: '{}' is no date; write it as 2026-11-26", date));
+}
+
+/// Nothing if the newest run's date is none, as in a journal that was edited.
+std::optional<std::string> begin_of(const TrendQuestion& question, const HistoryRun& newest) {
+  if (!question.since.empty()) return question.since;
+  return days_before(question.until.empty() ? newest.date : question.until, question.days);
+}
+
 }  // namespace
 
 TrackChanges changes_of(const NightSummaries& nights, const Track& track, const TrendQuestion& question) {
+  refuse_what_is_no_date(question.since);
+  refuse_what_is_no_date(question.until);
   TrackChanges found{.track = &track};
-  if (!question.until.empty()) days_before(question.until, 0);  // throws if it is no date
-  const std::string since =
-      question.since.empty()
-          ? days_before(question.until.empty() ? nights.all[track.nights.back()].run.date : question.until,
-                        question.days)
-          : question.since;
-  days_before(since, 0);
   const std::vector<RowTrend> trends = trends_of(nights, track);
   found.rows_with_levels = trends.size();
   const auto has_time = [](const NightRow& row) { return row.status == Status::Pass && row.time_us > 0; };
@@ -99,7 +106,8 @@ TrackChanges changes_of(const NightSummaries& nights, const Track& track, const 
   std::vector<double> visible;
   for (const RowTrend& trend : trends) visible.push_back(trend.times.visible());
   if (!visible.empty()) found.visible = median(std::move(visible));
-  found.period = period_of(nights, track, since, question.until);
+  if (const auto since = begin_of(question, nights.all[track.nights.back()].run))
+    found.period = period_of(nights, track, *since, question.until);
   if (found.period) found.changes = changes_in(trends, *found.period);
   return found;
 }
@@ -107,7 +115,7 @@ TrackChanges changes_of(const NightSummaries& nights, const Track& track, const 
 std::string trend_text(const NightSummaries& nights, const TrackChanges& found, const TrendView& view) {
   std::string text = printable(run_at(nights, *found.track, found.track->nights.size() - 1).device) + '\n';
   text += coverage_text(found);
-  if (!found.period) return text + "no night is that old\n";
+  if (!found.period) return text + "no night in that period\n";
   text += period_text(nights, found);
   std::map<std::size_t, std::vector<const RowChange*>, std::greater<>> by_night;
   for (const RowChange& change : found.changes) by_night[change.place].push_back(&change);

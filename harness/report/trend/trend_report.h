@@ -16,7 +16,7 @@ struct TrackChanges {
   std::size_t rows_with_levels = 0;
   std::size_t rows_without = 0;    ///< rows of the newest night with too few times
   double visible = 0;              ///< median over the rows of TimeLevels::visible()
-  std::optional<Period> period;    ///< nothing: all nights are younger
+  std::optional<Period> period;    ///< nothing: no night is in it
   std::vector<RowChange> changes;  ///< the largest first
 };
 
@@ -27,7 +27,7 @@ struct TrendQuestion {
   int days = 7;
 };
 
-/// Throws Error if a date is none.
+/// Throws Error if a date of the question is none.
 TrackChanges changes_of(const NightSummaries& nights, const Track& track, const TrendQuestion& question);
 
 struct TrendView {
