@@ -71,12 +71,14 @@ std::string period_text(const NightSummaries& nights, const TrackChanges& found)
 std::string coverage_text(const TrackChanges& found) {
   std::string text =
       fmt::format("{} nights, {} judged", found.track->nights.size(), counted_rows(found.rows_with_levels));
-  if (found.rows_with_levels > 0)
+  if (found.rows_with_levels > 0) {
     text += fmt::format("; half of them see a change of {} % once it has lasted 3 nights",
                         fixed(100 * found.visible, 1));
-  if (found.rows_without > 0)
+  }
+  if (found.rows_without > 0) {
     text += fmt::format("; {} with times in fewer than {} nights are not judged",
                         counted_rows(found.rows_without), fewest_nights);
+  }
   return text + '\n';
 }
 
