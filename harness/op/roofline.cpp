@@ -16,6 +16,9 @@ constexpr double low_share_pct = 20;
 /// If a program of several dispatches spends at least this share of its time on dispatching, that is its
 /// limit.
 constexpr double much_dispatching = 0.5;
+/// If the spacing of its dispatches is less than this share of a program's time, the kernel has work to gain
+/// from.
+constexpr double much_latency = 0.25;
 
 double percent(double amount, double time_us, double ceiling_per_ns) {
   return ceiling_per_ns > 0 ? 100 * amount / (time_us * 1e3) / ceiling_per_ns : 0;
@@ -26,9 +29,9 @@ std::string limit_of(const Roofline& roofline, const TimedProgram& program, doub
   if (largest >= low_share_pct) {
     return roofline.pct_peak_ops > roofline.pct_peak_bw ? "operations" : "bandwidth";
   }
-  const bool is_dispatching =
-      program.dispatches > 1 && program.dispatches * dispatch_us >= much_dispatching * program.time_us;
-  return is_dispatching ? "dispatches" : "latency";
+  const double spacing_us = program.dispatches * dispatch_us;
+  if (program.dispatches > 1 && spacing_us >= much_dispatching * program.time_us) return "dispatches";
+  return spacing_us >= much_latency * program.time_us ? "latency" : "kernel";
 }
 
 /// The ceilings that a program is compared with.

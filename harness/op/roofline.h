@@ -20,7 +20,8 @@ struct Roofline {
   double pct_peak_bw = 0;  ///< percent of peak_gbps
   double pct_peak_ops = 0;  ///< percent of peak_gops
   /// The larger share: "bandwidth" or "operations". If both are under 20 %, it is "dispatches" when the
-  /// spacing of empty dispatches is half of the time or more, else "latency". Empty without ceilings.
+  /// spacing of several empty dispatches is half of the time or more, "latency" when that of its dispatches
+  /// is a quarter of it or more, else "kernel": the device could do it faster. Empty without ceilings.
   std::string limited_by;
   std::string suspect;  ///< why the time is impossible, as a sentence with numbers; empty: it is possible
 };

@@ -81,10 +81,12 @@ TEST(Roofline, IsLimitedByTheLargerShare) {
   EXPECT_EQ(roofline(device(), work, program).limited_by, "operations");
 }
 
-TEST(Roofline, IsLatencyWhereBothSharesAreLow) {
+TEST(Roofline, IsLatencyOnlyUnderTheSpacingOfDispatches) {
   EXPECT_EQ(roofline(device(), copy(), {.time_us = 0.51}).limited_by, "latency");
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 7.9}).limited_by, "latency");
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 8.1}).limited_by, "kernel");
   EXPECT_EQ(roofline(device(), copy(), {.time_us = 0.49}).limited_by, "bandwidth") << "20 % is not low";
-  EXPECT_EQ(roofline(device(), copy(), {.time_us = 500}).limited_by, "latency") << "however long it takes";
+  EXPECT_EQ(roofline(device(), copy(), {.time_us = 3900}).limited_by, "kernel");
 }
 
 TEST(Roofline, IsDispatchesWhereTheyAreHalfOfTheTime) {

@@ -205,15 +205,17 @@ std::string furthest_from_ceiling_text(Rows rows, std::size_t count, std::size_t
   std::vector<const Record*> held =
       those(rows, [&](const Record* row) { return is_timed(row) && share(row) > 0; });
   const std::size_t timed = those(rows, is_timed).size();
-  std::ranges::stable_sort(held, {}, share);
-  Table table{{"% ceiling", "limited by", "us", "row"}};
+  std::ranges::stable_sort(held, std::ranges::greater(), [](const Record* row) { return us_to_gain(*row); });
+  Table table{{"us to gain", "us", "calls", "% ceiling", "limited by", "row"}};
   for (std::size_t i = 0; i < std::min(count, held.size()); ++i) {
-    const PerfResult& perf = *held[i]->perf;
-    table.push_back(
-        {significant(share(held[i]), 3), perf.limited_by, fixed(perf.time_us_p50, 2), name_of_row(held[i])});
+    const Record& row = *held[i];
+    table.push_back({fixed(us_to_gain(row), 2), fixed(time_of(&row), 2),
+                     row.info.calls > 1 ? std::to_string(row.info.calls) : "", significant(share(&row), 3),
+                     row.perf->limited_by, name_of_row(&row)});
   }
-  std::string text = head(count, held.size(), "the smallest share of the ceiling that limits a row first") +
-                     text_table(table, {true, false, true, false}, width);
+  std::string text =
+      head(count, held.size(), "the most time to gain at the ceiling that limits a row first") +
+      text_table(table, {true, true, true, true, false, false}, width);
   if (timed > held.size())
     text += fmt::format("{} without a known ceiling\n", counted_rows(timed - held.size()));
   return text;

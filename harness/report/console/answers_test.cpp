@@ -63,12 +63,15 @@ TEST(Slowest, AreTheLongestTimesOfRowsThatPassed) {
   EXPECT_THAT(text, Not(HasSubstr("a/fused")));
 }
 
-TEST(FurthestFromCeiling, AreTheSmallestShares) {
-  const std::vector<Record> records{timed("a", "fused", 2.5, 5), timed("b", "fused", 10, 50),
-                                    timed("none", "fused", 7, 0)};
+TEST(FurthestFromCeiling, AreThoseWithTheMostTimeToGain) {
+  std::vector<Record> records{timed("small", "fused", 2.5, 5), timed("large", "fused", 100, 50),
+                              timed("none", "fused", 7, 0), timed("layer", "fused", 10, 40)};
+  records[3].info.calls = 32;
   const std::string text = furthest_from_ceiling_text(pointers(records), 10, answer_width);
-  EXPECT_THAT(text, StartsWith("2 of 2 rows, the smallest share of the ceiling"));
-  EXPECT_LT(text.find("a/fused"), text.find("b/fused"));
+  EXPECT_THAT(text, StartsWith("3 of 3 rows, the most time to gain at the ceiling that limits a row first"));
+  EXPECT_LT(text.find("layer/fused"), text.find("large/fused")) << "192 us in a step, 50 us once";
+  EXPECT_LT(text.find("large/fused"), text.find("small/fused")) << "5 % of 2.5 us is little";
+  EXPECT_THAT(text, HasSubstr("192.00"));
   EXPECT_THAT(text, HasSubstr("\n1 row without a known ceiling\n"));
 }
 

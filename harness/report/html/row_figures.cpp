@@ -78,6 +78,12 @@ Figures figures() {
       {"pct_peak_bw", known(&PerfResult::pct_peak_bw)},
       {"pct_peak_ops", known(&PerfResult::pct_peak_ops)},
       {"pct_peak", perf([](P p) { return percent_of_peak(p); })},
+      {"us_to_gain",
+       [](const PageRow& row) -> std::optional<double> {
+         if (!row.record || !has_time(*row.record) || !(percent_of_peak(*row.record->perf) > 0))
+           return std::nullopt;
+         return us_to_gain(*row.record);
+       }},
       {"peak_gbps", known(&PerfResult::peak_gbps)},
       {"peak_gops", known(&PerfResult::peak_gops)},
       {"clock_ratio", known(&PerfResult::clock_ratio)},

@@ -5,6 +5,7 @@
 #include "harness/report/record/diagnoses.h"
 #include "harness/report/record/record.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string_view>
@@ -162,6 +163,11 @@ std::string failure_text(const Record& record) {
 
 double percent_of_peak(const PerfResult& perf) {
   return perf.limited_by == "operations" ? perf.pct_peak_ops : perf.pct_peak_bw;
+}
+
+double us_to_gain(const Record& row) {
+  const auto calls = static_cast<double>(std::max<std::int64_t>(1, row.info.calls));
+  return row.perf->time_us_p50 * calls * std::max(0.0, 1 - percent_of_peak(*row.perf) / 100);
 }
 
 bool has_time(const Record& record) {

@@ -44,6 +44,10 @@ std::string failure_text(const Record& record);
 /// by operations, else the bandwidth; 0 if unknown.
 double percent_of_peak(const PerfResult& perf);
 
+/// The time in us that a timed row would gain if it reached that ceiling, over all calls of its layer in a
+/// step of its model.
+double us_to_gain(const Record& row);
+
 /// Whether the record's time may be shown: it was measured, and the timed answer was right.
 bool has_time(const Record& record);
 

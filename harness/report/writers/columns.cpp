@@ -333,8 +333,9 @@ Columns rate_columns() {
       timing("pct_peak_ops", "%", "gops in percent of peak_gops",
              [](Perf p) { return percent_or_absent(p.pct_peak_ops); }),
       timing("limited_by", "text",
-             "bandwidth or operations, whichever share is larger; if both are under 20 %: dispatches if "
-             "several take half of the time or more, else latency",
+             "bandwidth or operations, whichever share is larger; if both are under 20 %: dispatches if the "
+             "spacing of several is half of the time or more, latency if that of its dispatches is a quarter "
+             "or more, else kernel",
              [](Perf p) { return p.limited_by; }),
       timing("suspect", "text",
              "why the time is impossible: above 105 % (on a CPU device: 200 %) of a ceiling that was "
