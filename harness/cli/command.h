@@ -61,6 +61,7 @@ void add_pivot(Commands& commands);
 void add_summary(Commands& commands);
 void add_page(Commands& commands);
 void add_compare(Commands& commands);
+void add_trend(Commands& commands);
 void add_verdict(Commands& commands);
 void add_prune(Commands& commands);
 

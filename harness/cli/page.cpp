@@ -1,4 +1,4 @@
-#include "harness/commands/read/page.h"
+#include "harness/commands/farm/page.h"
 
 #include "harness/cli/command.h"
 
@@ -17,6 +17,12 @@ void declare_page(CLI::App& app, app::PageOptions& options) {
          "--base", options.base,
          "A report to compare the newest run of each device with (repeatable; default: the previous run)")
       ->allow_extra_args(false);
+  app.add_option("--night", options.night,
+                 "The folder of a night with its verdict: the page opens with that, and compares the night's "
+                 "reports as `assay verdict` did");
+  app.add_option("--run-noise", options.run_noise,
+                 "Pairs of runs that say how much runs of these devices differ (from `assay compare "
+                 "--keep-run-noise`)");
 }
 
 }  // namespace

@@ -465,6 +465,54 @@ class SlowMachinePage(BrowserTest):
         self.assert_no_complaints(self.page)
 
 
+class WeekPage(BrowserTest):
+    """A week with a verdict each night; a new build made six rows slower on Thursday."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = OUT / "week"
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run(["scripts/docs/walks_week.py", PUBLISHED / "nvidia-h200", folder / "nights", ASSAY], check=True)
+        for night in ("mon", "tue", "wed", "thu", "fri", "sat", "sun"):
+            cls.verdict = subprocess.run([ASSAY, "verdict", folder / "nights" / night, "--last-good", folder / "last-good"],
+                                         stdout=subprocess.PIPE, text=True, check=False).stdout
+        cls.page = cls.made(cls, "week", folder / "nights", "--night", folder / "nights" / "sun")
+        cls.page_without = cls.made(cls, "week_without_verdict", folder / "nights")
+
+    def tearDown(self):
+        self.assert_no_complaints(self.page)
+
+    def test_it_opens_with_the_verdict_on_the_night(self):
+        self.page.open()
+        summary = self.page.text("#summary")
+        self.assertEqual(summary, self.verdict.splitlines()[0])
+        self.assertIn("7 rows worse", summary)
+        self.assertIn("6 SLOWER", self.page.texts(".card .tile"), "compared with Wednesday, the last good night")
+        self.page.click(".night summary")
+        self.assertIn("q8ta_linear", self.page.text(".night pre"))
+
+    def test_without_a_verdict_it_compares_with_the_night_before(self):
+        self.page_without.open()
+        self.assertIn("none became slower", self.page_without.text("#summary"))
+
+    def test_what_got_slower_this_week_is_two_clicks_away(self):
+        self.page.open()
+        self.assertEqual(self.page.text(".period summary"), "Over 7 days: 6 rows slower, 0 faster")
+        self.page.click(".period summary")
+        lines = self.page.texts(".period tbody tr")
+        self.assertEqual(len(lines), 12, "the same six over 7 and 30 days")
+        self.assertIn("2026-11-19 01:00 UTCaaaaaaaaaaaa → bbbbbbbbbbbb", lines[0])
+        self.page.click(".period tbody a")
+        self.assert_soon(lambda: self.page.count("#row-part .history"), lambda figures: figures > 0)
+
+    def test_it_fits_both_widths(self):
+        self.page.open()
+        self.page.click(".night summary")
+        self.page.click(".period summary")
+        self.assert_no_overflow(self.page, "week")
+
+
 class HostilePage(BrowserTest):
     def test_no_text_of_a_report_becomes_markup(self):
         folder = OUT / "hostile"

@@ -7,6 +7,7 @@
 #include "harness/report/html/row_history.h"
 #include "harness/report/journal/codec.h"
 #include "harness/report/record/device_name.h"
+#include "harness/report/trend/trend_report.h"
 
 #include <algorithm>
 #include <array>
@@ -156,21 +157,25 @@ Json status_classes() {
 
 class PageData::Impl {
  public:
-  explicit Impl(const NightSummaries& nights) : nights_(nights) {}
+  Impl(const NightSummaries& nights, RunNoise noise) : nights_(nights), noise_(std::move(noise)) {}
+
+  void opens_with(NightText night) { night_ = std::move(night); }
 
   void add(const Track& track, const RunReport& newest, const RunReport* base) {
     begin_device(newest.run);
     std::optional<RunComparison> comparison;
-    if (base) comparison = compare_runs({*base}, {newest});
+    if (base) comparison = compare_runs({*base}, {newest}, {}, noise_);
     add_track(track, newest, base, comparison ? &*comparison : nullptr);
     const std::vector<PageRow> rows = rows_of(newest, comparison ? &*comparison : nullptr);
     const RecordsByKey before = records_of(base);
     std::vector<RowKey> keys;
+    const std::size_t first_row = track_column_.size();
     for (const PageRow& row : rows) {
       keys.push_back(key_of(row.info()));
       add_row(newest.run, row, found(before, keys.back()));
     }
     history_.add(nights_, track, keys);
+    add_periods(track, keys, first_row);
     ++tracks_;
   }
 
@@ -182,9 +187,10 @@ class PageData::Impl {
     rows["device"] = std::move(device_column_);
     rows["track"] = std::move(track_column_);
     rows["case"] = std::move(case_column_);
-    const Json core = {{"runs", std::move(runs)},        {"statuses", status_classes()},
-                       {"fact_columns", fact_columns()}, {"devices", std::move(devices_)},
-                       {"cases", cases_.json()},         {"rows", std::move(rows)}};
+    Json core = {{"runs", std::move(runs)},        {"statuses", status_classes()},
+                 {"fact_columns", fact_columns()}, {"devices", std::move(devices_)},
+                 {"cases", cases_.json()},         {"rows", std::move(rows)}};
+    if (night_) core["night"] = {{"name", json_text(night_->name)}, {"text", json_text(night_->text)}};
     parts_.insert(parts_.begin(), {"core", packed(json_dump(core))});
     return std::move(parts_);
   }
@@ -216,6 +222,31 @@ class PageData::Impl {
     devices_.back()["tracks"].push_back(std::move(json));
   }
 
+  /// Adds what changed over several days. `keys` are those of the track's rows, from `first_row` on.
+  void add_periods(const Track& track, const std::vector<RowKey>& keys, std::size_t first_row) {
+    std::map<std::uint32_t, std::size_t> places;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (const auto found = nights_.numbers.find(keys[i])) places.emplace(*found, first_row + i);
+    }
+    Json periods = Json::array();
+    for (const int days : {7, 30}) {
+      const TrackChanges found = changes_of(nights_, track, {.days = days});
+      if (found.rows_with_levels == 0) continue;
+      Json changes = Json::array();
+      for (const RowChange& change : found.changes) {
+        const auto place = places.find(change.row);
+        if (place == places.end()) continue;
+        changes.push_back({place->second, json_number(change.before_us), json_number(change.after_us),
+                           track.nights[change.place], track.nights[change.place - 1]});
+      }
+      periods.push_back({{"days", days},
+                         {"judged", found.rows_with_levels},
+                         {"visible_pct", json_number(100 * found.visible, 3)},
+                         {"changes", std::move(changes)}});
+    }
+    if (!periods.empty()) devices_.back()["tracks"].back()["periods"] = std::move(periods);
+  }
+
   void add_row(const RunInfo& run, const PageRow& row, const Record* before) {
     device_column_.push_back(devices_.size() - 1);
     track_column_.push_back(tracks_);
@@ -235,6 +266,8 @@ class PageData::Impl {
   }
 
   const NightSummaries& nights_;
+  RunNoise noise_;
+  std::optional<NightText> night_;
   std::vector<PagePart> parts_;
   Json devices_ = Json::array();
   CaseTable cases_;
@@ -248,11 +281,16 @@ class PageData::Impl {
   RowHistory history_;
 };
 
-PageData::PageData(const NightSummaries& nights) : impl_(std::make_unique<Impl>(nights)) {}
+PageData::PageData(const NightSummaries& nights, RunNoise noise)
+    : impl_(std::make_unique<Impl>(nights, std::move(noise))) {}
 PageData::~PageData() = default;
 
 void PageData::add(const Track& track, const RunReport& newest, const RunReport* base) {
   impl_->add(track, newest, base);
+}
+
+void PageData::opens_with(NightText night) {
+  impl_->opens_with(std::move(night));
 }
 
 std::vector<PagePart> PageData::parts() && {

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "harness/report/html/nights.h"
+#include "harness/report/compare/run_noise.h"
 #include "harness/report/record/record.h"
+#include "harness/report/trend/nights.h"
 
 #include <memory>
 #include <span>
@@ -24,6 +25,12 @@ struct PagePart {
   std::string packed;
 };
 
+/// The verdict on a night, as text for people.
+struct NightText {
+  std::string name;  ///< of the night's folder
+  std::string text;  ///< verdict.txt: the verdict in its first line
+};
+
 /// Collects the data of a page, one night after the other, so that only two journals are in memory at a time.
 ///
 /// The parts are "core" (runs, devices, cases and the figures for the charts, column by column: all that the
@@ -32,11 +39,14 @@ struct PagePart {
 /// night). harness/report/html/assets/data.js reads them.
 class PageData {
  public:
-  /// `nights` must outlive this.
-  explicit PageData(const NightSummaries& nights);
+  /// `nights` must outlive this. `noise`: see compare_runs().
+  explicit PageData(const NightSummaries& nights, RunNoise noise = {});
   ~PageData();
   PageData(const PageData&) = delete;
   PageData& operator=(const PageData&) = delete;
+
+  /// Puts a verdict at the top of the page.
+  void opens_with(NightText night);
 
   /// Adds a track of runs on one device: its newest report, the report that this one is compared with (null
   /// if none has a row in common), and all its nights. Tracks of one device must be added one after another.

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/report/html/json_columns.h"
-#include "harness/report/html/nights.h"
+#include "harness/report/trend/nights.h"
 
 #include <span>
 

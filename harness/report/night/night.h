@@ -143,8 +143,9 @@ std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightl
 /// The night as a summary for GitHub.
 GithubSummary night_summary(const Night& night);
 
-/// verdict.txt: a night for people, with the night verdict in the first line. Plain text of 100 columns,
-/// except for longer single words (ids, paths); commands are broken so that a shell continues them.
+/// verdict.txt: a night for people, with the night verdict in the first line, which is as long as it has to
+/// be. Plain text of 100 columns otherwise, except for longer single words (ids, paths); commands are broken
+/// so that a shell continues them.
 std::string night_text(const Night& night);
 
 }  // namespace assay

@@ -106,7 +106,7 @@ TEST(NightVerdict, OfAMachineThatShiftedIsInfrastructureUntilItIsAccepted) {
   const std::string text = night_text(night_of({device}));
   EXPECT_THAT(text,
               StartsWith("INFRASTRUCTURE: 2026-01-02T010000Z, 0 of 1 device good, the machine was 1.08x "
-                         "slower: 5 unchanged\nrows\n"));
+                         "slower: 5 unchanged rows\n"));
   EXPECT_THAT(text,
               HasSubstr("  problem the machine was 1.08x slower: 5 unchanged rows (1.08x to 1.08x), since"));
   EXPECT_THAT(text, HasSubstr("--accept acme"));

@@ -166,7 +166,7 @@ std::string totals_of(const Night& night) {
   if (worse > 0) text += ", " + counted(worse, "row") + " worse than in the last good night";
   for (const DeviceNight& device : night.devices) {
     if (!device.shift()) continue;
-    text += (night.devices.size() > 1 ? ", " + device.slug + ": " : ", ") + shift_brief(*device.shift());
+    text += (night.devices.size() > 1 ? ", " + printable(device.slug) + ": " : ", ") + shift_brief(*device.shift());
   }
   return text;
 }
@@ -180,8 +180,8 @@ std::string headline(const Night& night) {
 }  // namespace
 
 std::string night_text(const Night& night) {
-  std::string text = wrapped(
-      "", fmt::format("{}: {}, {}", name_of(night.verdict()), printable(night.name), headline(night)));
+  std::string text =
+      fmt::format("{}: {}, {}\n", name_of(night.verdict()), printable(night.name), headline(night));
   for (const std::string& problem : night.problems) line(text, "problem", problem);
   for (const DeviceNight& device : night.devices) text += device_text(device);
   text += '\n';

@@ -1,8 +1,9 @@
-// 1. The verdict: the newest run of each device compared with the one before.
+// 1. The verdict: that on the night, the newest run of each device compared with its base, and what changed
+// over days.
 
-import {element, link, note, replaceContent} from "./dom.js";
-import {count, day, plural, seconds} from "./format.js";
-import {clearFilters, fragment} from "./state.js";
+import {element, link, note, replaceContent, scrolling} from "./dom.js";
+import {count, day, micros, plural, seconds, times} from "./format.js";
+import {changed, clearFilters, fragment, rowName} from "./state.js";
 
 // Verdicts that are always shown, and others that are shown if there are any.
 const always = ["SLOWER", "BROKEN", "FASTER"];
@@ -87,8 +88,44 @@ function environment(track) {
     changeTable(track.base.changes));
 }
 
-function card(device, rows) {
-  const parts = device.tracks.map((track) => [circumstances(track), environment(track)]);
+// One line of a period: a row, and the night from which on it has another time.
+function changeLine(core, [place, before, after, since, previous]) {
+  const row = core.rows[place];
+  const [run, last] = [core.runs[since], core.runs[previous]];
+  const commit = run.commit === last.commit ? run.commit : `${last.commit} → ${run.commit}`;
+  const driver = run.driver === last.driver ? run.driver : `${last.driver} → ${run.driver}`;
+  return element("tr", {}, element("td", {class: "number"}, times(after / before)),
+    element("td", {class: "number"}, `${micros(before)} → ${micros(after)}`),
+    element("td", {}, link(changed({row: rowName(row), to: "row"}), row.case.id)),
+    element("td", {}, day(run.date)), element("td", {}, commit), element("td", {}, driver));
+}
+
+const mostLines = 100;
+
+function periodPart(core, period) {
+  const slower = period.changes.filter((change) => change[2] > change[1]).length;
+  const faster = period.changes.length - slower;
+  const title = `Over ${period.days} days: ${plural(slower, "row")} slower, ${count(faster)} faster`;
+  const judged = note(`${plural(period.judged, "row")} judged by all nights; half of them show a change of ${
+    period.visible_pct} % once it has lasted 3 nights.`);
+  if (period.changes.length === 0)
+    return element("details", {class: "period"}, element("summary", {}, title), judged);
+  const heads = ["ratio", "µs", "row", "since", "commit", "driver"];
+  const table = element("table", {class: "changes"}, element("caption", {}, title),
+    element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", {scope: "col"}, text)))),
+    element("tbody", {}, ...period.changes.slice(0, mostLines).map((change) => changeLine(core, change))));
+  const left = period.changes.length - mostLines;
+  return element("details", {class: "period"}, element("summary", {}, title), judged, scrolling(title, table),
+    left > 0 ? note(`and ${plural(left, "row")} more; assay trend --all lists them.`) : null);
+}
+
+function periods(core, track) {
+  return (track.periods || []).map((period) => periodPart(core, period));
+}
+
+function card(core, device, rows) {
+  const parts =
+    device.tracks.map((track) => [circumstances(track), environment(track), ...periods(core, track)]);
   const without = device.tracks.some((track) => track.base) ?
     null :
     note("There is no earlier run of this device to compare with.");
@@ -117,9 +154,19 @@ function sentence(core) {
   return [`${first}${second}: ${rows}.`, ...shifts(core)].join(" ");
 }
 
+// The verdict on the night is the page's own: what the night's mail says, the page says.
+function nightPart(core) {
+  if (!core.night) return null;
+  return element("details", {class: "night"},
+    element("summary", {}, `The verdict on the night ${core.night.name}`),
+    element("pre", {}, core.night.text));
+}
+
 export function drawVerdict(core) {
-  document.getElementById("summary").textContent = sentence(core);
+  const text = core.night ? core.night.text.split("\n", 1)[0] : sentence(core);
+  document.getElementById("summary").textContent = text;
   const byDevice = core.devices.map(() => []);
   for (const row of core.rows) byDevice[row.device.number].push(row);
-  replaceContent("verdict-cards", ...core.devices.map((device) => card(device, byDevice[device.number])));
+  replaceContent("verdict-cards", nightPart(core),
+    ...core.devices.map((device) => card(core, device, byDevice[device.number])));
 }

@@ -26,12 +26,21 @@ struct NightRow {
 /// Numbers the rows of all runs: the same row has the same number in every run.
 class RowNumbers {
  public:
+  RowNumbers() = default;
+  RowNumbers(RowNumbers&&) = default;
+  RowNumbers& operator=(RowNumbers&&) = default;
+  RowNumbers(const RowNumbers&) = delete;  // the keys of a copy would be in the original
+  RowNumbers& operator=(const RowNumbers&) = delete;
+  ~RowNumbers() = default;
+
   std::uint32_t number_of(const RowKey& key);
   /// The number of a row; absent if no run has it.
   std::optional<std::uint32_t> find(const RowKey& key) const;
+  const RowKey& key_of(std::uint32_t number) const { return *keys_.at(number); }
 
  private:
   std::map<RowKey, std::uint32_t> numbers_;
+  std::vector<const RowKey*> keys_;  ///< by number; in `numbers_`
 };
 
 /// A summary of one run on one device.

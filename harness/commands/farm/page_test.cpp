@@ -1,4 +1,4 @@
-#include "harness/commands/read/page.h"
+#include "harness/commands/farm/page.h"
 
 #include "harness/report/journal/journal.h"
 #include "harness/report/writers/history.h"
@@ -130,6 +130,15 @@ TEST_F(PageCommand, ComparesWithTheBaseThatIsNamed) {
   const fs::path other = write_night("other", {test::passed("b")});
   EXPECT_THAT(test::error_of([&] { page_of({second}, {other}); }),
               HasSubstr("comparing with --base: no shown report has a row in common with it"));
+}
+
+TEST_F(PageCommand, RefusesANightWithoutAVerdict) {
+  const fs::path night = write_night("night-1", {test::passed("a")});
+  std::ostringstream out;
+  EXPECT_THAT(test::error_of([&] {
+                page({.out = "-", .reports = {night}, .night = this->out()}, {out, out, out});
+              }),
+              HasSubstr("has no verdict.txt and nightly.json yet; `assay verdict` writes them"));
 }
 
 TEST_F(PageCommand, LeavesOutAFolderWithoutReportsUnlessThereIsNoOther) {

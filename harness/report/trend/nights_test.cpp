@@ -1,4 +1,4 @@
-#include "harness/report/html/nights.h"
+#include "harness/report/trend/nights.h"
 
 #include <gmock/gmock.h>
 

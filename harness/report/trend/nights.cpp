@@ -1,4 +1,4 @@
-#include "harness/report/html/nights.h"
+#include "harness/report/trend/nights.h"
 
 #include "harness/base/hash.h"
 
@@ -54,7 +54,9 @@ void join_runs_with_common_rows(std::span<const NightSummary> nights, std::span<
 }  // namespace
 
 std::uint32_t RowNumbers::number_of(const RowKey& key) {
-  return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  const auto [at, is_new] = numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size()));
+  if (is_new) keys_.push_back(&at->first);
+  return at->second;
 }
 
 std::optional<std::uint32_t> RowNumbers::find(const RowKey& key) const {

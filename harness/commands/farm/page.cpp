@@ -1,0 +1,189 @@
+#include "harness/commands/farm/page.h"
+
+#include "harness/base/file.h"
+#include "harness/commands/farm/night_folder.h"
+#include "harness/commands/find_report.h"
+#include "harness/commands/read/known_runs.h"
+#include "harness/commands/read/report.h"
+#include "harness/report/compare/run_noise.h"
+#include "harness/report/html/page_data.h"
+#include "harness/report/night/night.h"
+#include "harness/report/record/device_name.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <ostream>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+using PagePaths = std::vector<fs::path>;
+
+/// The reports that are given with --base.
+class Bases {
+ public:
+  Bases(const PagePaths& paths, std::size_t tracks) : is_only_(tracks == 1) {
+    for (const fs::path& path : paths) std::ranges::copy(read_reports({path}), std::back_inserter(reports_));
+  }
+
+  bool are_named() const { return !reports_.empty(); }
+
+  /// The base that has the same device as this report and a row in common with it. If there is only one base
+  /// and one track, the devices may differ. Null: there is none.
+  const RunReport* of(const RunReport& newest) {
+    const RunReport* base = nullptr;
+    for (const RunReport& report : reports_) {
+      const bool may_meet =
+          device_key(report.run) == device_key(newest.run) || (is_only_ && reports_.size() == 1);
+      if (may_meet && have_a_row_in_common(report, newest)) base = &report;
+    }
+    used_ = used_ || base;
+    return base;
+  }
+
+  void refuse_unused() const {
+    if (!are_named() || used_) return;
+    throw Error("comparing with --base: no shown report has a row in common with it");
+  }
+
+ private:
+  static bool have_a_row_in_common(const RunReport& a, const RunReport& b) {
+    std::set<RowKey> keys;
+    for (const Record& record : a.records) keys.insert(key_of(record.info));
+    return std::ranges::any_of(b.records,
+                               [&](const Record& record) { return keys.contains(key_of(record.info)); });
+  }
+
+  std::vector<RunReport> reports_;
+  bool is_only_;
+  bool used_ = false;
+};
+
+/// A night that was judged, and what its reports were compared with.
+class JudgedNight {
+ public:
+  /// Throws Error if the folder has no verdict.
+  explicit JudgedNight(const fs::path& folder) : folder_(folder) {
+    constexpr std::uintmax_t most_text_bytes = std::uintmax_t{1} << 26;
+    const auto text = whole_regular_file(folder / verdict_text_name, most_text_bytes);
+    const std::string json = night_json_in(folder);
+    if (!text || !is_night_json(json)) {
+      throw Error(
+          fmt::format("writing a page: the night '{}' has no {} and {} yet; `assay verdict` writes them",
+                      folder.string(), verdict_text_name, nightly_json_name));
+    }
+    verdict_ = {.name = fs::weakly_canonical(folder).filename().string(), .text = *text};
+    for (const auto& [slug, verdict] : earlier_verdicts(json)) {
+      if (verdict.report.empty()) continue;
+      bases_.emplace(fs::weakly_canonical(folder / verdict.report),
+                     verdict.last_good.empty() ? fs::path() : folder / verdict.last_good);
+    }
+  }
+
+  const NightText& verdict() const { return verdict_; }
+
+  /// The folder of the report that this journal's report was compared with; empty: with none. Nothing if the
+  /// journal is not of this night.
+  std::optional<fs::path> base_of(const fs::path& journal) const {
+    const auto found = bases_.find(fs::weakly_canonical(journal.parent_path()));
+    return found == bases_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  fs::path folder_;
+  NightText verdict_;
+  std::map<fs::path, fs::path> bases_;  ///< by the folder of a report
+};
+
+/// The newest report before a track's last run that has a row in common with it and that can be read.
+std::optional<RunReport> report_before(const KnownRuns& runs, const Track& track, LeftOut& left_out) {
+  std::set<std::uint32_t> rows;
+  for (const NightRow& row : runs.nights.all[track.nights.back()].rows) rows.insert(row.row);
+  const auto is_common = [&](const NightRow& row) { return rows.contains(row.row); };
+  for (std::size_t i = track.nights.size() - 1; i-- > 0;) {
+    if (std::ranges::none_of(runs.nights.all[track.nights[i]].rows, is_common)) continue;
+    const fs::path& journal = runs.journals[track.nights[i]];
+    try {
+      return read_journal(journal);
+    } catch (const Error& error) {
+      left_out.warn(
+          fmt::format("the newest run is not compared with {}: {}", journal.string(), error.what()));
+    }
+  }
+  return std::nullopt;
+}
+
+/// What newest runs are compared with.
+struct Comparisons {
+  Bases named;                       ///< with --base
+  std::optional<JudgedNight> night;  ///< with --night
+};
+
+/// What a newest run is compared with: as its night's verdict did, else with a named base, else with the run
+/// before.
+std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs, const Track& track,
+                                 Comparisons& comparisons, LeftOut& left_out) {
+  const fs::path& journal = runs.journals[track.nights.back()];
+  if (const auto of_verdict = comparisons.night ? comparisons.night->base_of(journal) : std::nullopt) {
+    if (of_verdict->empty()) return std::nullopt;
+    return left_out.or_left_out(*of_verdict, [&] { return read_journal(only_journal(*of_verdict)); });
+  }
+  if (!comparisons.named.are_named()) return report_before(runs, track, left_out);
+  const RunReport* base = comparisons.named.of(newest);
+  return base ? std::optional(*base) : std::nullopt;
+}
+
+/// Adds a track. False: its newest run cannot be read.
+bool add_track(const KnownRuns& runs, const Track& track, Comparisons& comparisons, PageData& data,
+               LeftOut& left_out) {
+  const fs::path& journal = runs.journals[track.nights.back()];
+  const auto newest = left_out.or_left_out(journal, [&] { return read_journal(journal); });
+  if (!newest) return false;
+  const std::optional<RunReport> base = base_of(*newest, runs, track, comparisons, left_out);
+  data.add(track, *newest, base ? &*base : nullptr);
+  return true;
+}
+
+/// The data of a page. Nothing if a newest run cannot be read: it is then no longer among `runs`, which may
+/// have other tracks without it.
+std::optional<std::vector<PagePart>> parts_of(KnownRuns& runs, const PageOptions& options,
+                                              const RunNoise& noise, LeftOut& left_out) {
+  const std::vector<Track> tracks = tracks_of(runs.nights.all);
+  Comparisons comparisons{.named = Bases(options.base, tracks.size())};
+  if (!options.night.empty()) comparisons.night.emplace(options.night);
+  PageData data(runs.nights, noise);
+  if (comparisons.night) data.opens_with(comparisons.night->verdict());
+  for (const Track& track : tracks) {
+    if (add_track(runs, track, comparisons, data, left_out)) continue;
+    const auto unreadable = static_cast<std::ptrdiff_t>(track.nights.back());
+    runs.nights.all.erase(runs.nights.all.begin() + unreadable);
+    runs.journals.erase(runs.journals.begin() + unreadable);
+    return std::nullopt;
+  }
+  comparisons.named.refuse_unused();
+  return std::move(data).parts();
+}
+
+}  // namespace
+
+ExitCode page(const PageOptions& options, const Terminal& terminal) {
+  LeftOut left_out(terminal.log, "writing a page");
+  const RunNoise noise = read_run_noise(options.run_noise);
+  KnownRuns runs = read_runs(options.reports, left_out);
+  std::optional<std::vector<PagePart>> parts;
+  while (!parts && !runs.journals.empty()) parts = parts_of(runs, options, noise, left_out);
+  if (!parts) left_out.throw_none_readable();
+  write_text(options.out, terminal.out, [&] { return page_html(*parts); });
+  return ExitCode::Fine;
+}
+
+}  // namespace assay::app
