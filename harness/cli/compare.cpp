@@ -31,8 +31,10 @@ void declare_compare(CLI::App& app, app::CompareOptions& options) {
                  "Minimum difference in percent for FASTER or SLOWER")
       ->check(positive_number(1000))
       ->capture_default_str();
-  app.add_flag("--judge-same-programs", options.judge_same_programs,
-               "Allow SLOWER and FASTER for rows of the same program too, instead of ENVIRONMENT");
+  app.add_flag(
+      "--judge-same-programs", options.judge_same_programs,
+      "Allow SLOWER and FASTER for rows of the same program too, instead of ENVIRONMENT; a shift of the "
+      "machine is then reported, but not taken out");
   app.add_option("--run-noise", options.run_noise,
                  "File of how much two runs of a device differ, written by --keep-run-noise or "
                  "scripts/farm/false_alarms.sh: with one run per side, smaller differences are not FASTER or "

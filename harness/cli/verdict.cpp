@@ -20,8 +20,9 @@ void declare_verdict(CLI::App& app, app::VerdictOptions& options) {
                  "A device that must have a report, by the name of its folder; repeatable. Devices that had "
                  "a good night are always expected");
   app.add_option("--accept", options.accepted,
-                 "Accept that this device is worse than in its last good night: if nothing else is wrong, "
-                 "this night becomes its last good one (name of the device's folder, repeatable, or 'all')");
+                 "Accept that this device is worse than in its last good night, or its machine slower or "
+                 "faster: if nothing else is wrong, this night becomes its last good one (name of the "
+                 "device's folder, repeatable, or 'all')");
   app.add_option("--fail-on", options.fail_on,
                  "Changes reported by `compare` that count as regressions, separated by commas, or 'none'")
       ->capture_default_str();

@@ -164,6 +164,27 @@ TEST_F(Compare, FailsOnTheEnvironmentOnlyWhenAsked) {
   EXPECT_THAT(judged.out, HasSubstr("  SLOWER  "));
 }
 
+TEST_F(Compare, TellsFirstThatTheMachineWasSlower) {
+  std::vector<Record> before, now;
+  for (const double times : {1.97, 1.99, 2.00, 2.02, 2.04}) {
+    const std::string name = "unchanged" + std::to_string(before.size());
+    before.push_back(timed(name, 100, "p"));
+    now.push_back(timed(name, 100 * times, "p"));
+  }
+  for (const double times : {2.27, 2.45, 2.0}) {
+    const std::string name = "edited" + std::to_string(before.size());
+    before.push_back(timed(name, 100, "p"));
+    now.push_back(timed(name, 100 * times, "q"));
+  }
+  const ProcessResult result = assay({"compare", write("idle", before), write("busy", now)});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out,
+              StartsWith("The machine was 2.00x slower: 5 unchanged rows (1.97x to 2.04x); rows of "
+                         "other programs are judged against that\n"));
+  EXPECT_THAT(result.out, ContainsRegex("\n  SLOWER +100\\.02 +227\\.0[0-9] +2\\.27x  1\\.1[34]x \\(1\\.1"));
+  EXPECT_THAT(result.out, HasSubstr("\n2 SLOWER, 1 SAME, 5 ENVIRONMENT\n"));
+}
+
 TEST_F(Compare, LearnsWhatRunsOfADeviceDifferBy) {
   const std::string noise = folder / "noise.csv";
   const auto many = [&](const std::string& name, double us) {

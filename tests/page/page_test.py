@@ -440,6 +440,31 @@ class NightsPage(BrowserTest):
         self.assert_no_overflow(self.page, "nights")
 
 
+class SlowMachinePage(BrowserTest):
+    """Two nights; in the second one the machine is slow, and some programs are slower than that."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        folder = OUT / "slow-machine"
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([HERE / "synthetic.py", folder, "--nights", "3", "--rows", "300", "--devices", "1", "--slow-machine", "2"],
+                       check=True)
+        cls.page = cls.made(cls, "slow-machine", *sorted(folder.iterdir()))
+
+    def test_it_is_said_first_and_taken_out_of_the_other_rows(self):
+        self.page.open()
+        self.assertRegex(self.page.text("#summary"), r"Acme GPU 1: the machine was 2\.00x slower: 19\d unchanged rows \(")
+        self.assertIn("3 SLOWER", self.page.texts(".card .tile"))
+        self.page.open({"verdict": "SLOWER"})
+        self.assert_soon_equal(self.page.matching, 3)
+        for text in self.page.texts("#all-rows tbody td"):
+            if "shift" in text:
+                self.assertRegex(text, r"^2\.[34]\d*×; 1\.(19\d?|2|2[01]\d?)× without the machine's shift$")
+        self.assertEqual(sum("without the machine's shift" in text for text in self.page.texts("#all-rows tbody td")), 3)
+        self.assert_no_complaints(self.page)
+
+
 class WeekPage(BrowserTest):
     """A week with a verdict each night; a new build made six rows slower on Thursday."""
 

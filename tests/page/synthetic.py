@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Writes reports of invented runs, for tests and measurements of `assay page`.
 
-    tests/page/synthetic.py DIR [--nights N] [--devices N] [--rows N] [--journals N]
+    tests/page/synthetic.py DIR [--nights N] [--devices N] [--rows N] [--journals N] [--slow-machine X]
 
 DIR gets one folder per night, with one folder per device in it. The newest `--journals` nights (default: all) have
 complete journals. A journal of an older night has only its first row, next to the history.csv that a run writes. In
 the newest night one row per device fails, with a map of its errors, and some rows are slower. The driver changes
-after half of the nights, the commit every fifth night. The same arguments give the same files.
+after half of the nights, the commit every fifth night. In the newest night every program takes X times as long. The same
+arguments give the same files.
 """
 import argparse
 import datetime
@@ -48,7 +49,7 @@ def plan(rows):
 
 
 class Night:
-    def __init__(self, number, device, total):
+    def __init__(self, number, device, total, slow_machine=1):
         date = datetime.datetime(2026, 1, 1, 1) + datetime.timedelta(days=number, minutes=device)
         self.random = random.Random(number * 1000 + device)
         self.date = date.strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -58,7 +59,7 @@ class Night:
         self.uuid = f"{device + 1:032x}"
         self.driver = "1.2" if number < total // 2 else "1.3"
         self.commit = f"{number // 5 + 0xa00000:012x}"
-        self.speed = 1 + 0.4 * device
+        self.speed = (1 + 0.4 * device) * (slow_machine if self.is_newest else 1)
 
     def run(self):
         return {"event": "run", "schema": 3, "run_id": self.run_id, "started_utc": self.date, "version": "0.1.0+" + self.commit,
@@ -152,13 +153,15 @@ def main():
     parser.add_argument("--devices", type=int, default=2)
     parser.add_argument("--rows", type=int, default=60)
     parser.add_argument("--journals", type=int)
+    parser.add_argument("--slow-machine", type=float, default=1)
     options = parser.parse_args()
     rows = plan(options.rows)
     whole = options.nights if options.journals is None else options.journals
     for number in range(options.nights):
         for device in range(options.devices):
             folder = options.folder / f"night-{number:02}" / f"acme-gpu-{device + 1}"
-            write_night(folder, Night(number, device, options.nights), rows, number >= options.nights - whole)
+            night = Night(number, device, options.nights, options.slow_machine)
+            write_night(folder, night, rows, number >= options.nights - whole)
 
 
 if __name__ == "__main__":

@@ -115,7 +115,8 @@ class DeviceJudge {
     } catch (const std::exception& error) {
       device_.problems.push_back(std::string("its report cannot be read: ") + error.what());
     }
-    device_.becomes_last_good = may_become_last_good_ && device_.verdict() == NightVerdict::Good;
+    device_.becomes_last_good =
+        may_become_last_good_ && !hides_changes() && device_.verdict() == NightVerdict::Good;
   }
 
   std::string why_incomplete(const RunReport& report, const fs::path& journal) const {
@@ -153,6 +154,11 @@ class DeviceJudge {
   } catch (const Error& error) {
     device_.problems.push_back(std::string("its last good night cannot be compared with: ") + error.what() +
                                "; remove " + link().string() + " to start over with the next good night");
+  }
+
+  /// Whether changes of programs may be hidden, as the machine may have changed as well.
+  bool hides_changes() const {
+    return device_.shift() && device_.shift()->evidence == ShiftEvidence::Suspected && !device_.is_accepted;
   }
 
   fs::path link() const { return place_.last_good / device_.slug; }

@@ -103,6 +103,46 @@ TEST_F(VerdictOfANight, ARegressionIsToldEveryNightUntilItIsAccepted) {
   EXPECT_THAT(text(), HasSubstr("1 GONE"));
 }
 
+/// Six timed rows, `times` as slow as on an idle machine.
+std::vector<Record> rows_taking(double times, const std::string& program) {
+  std::vector<Record> records;
+  for (int i = 0; i < 6; ++i) {
+    const double us = 100 * times;
+    records.push_back(test::measured("row" + std::to_string(i), test::blocks({us, us, us, us, us})));
+    records.back().perf->program_hash = program;
+  }
+  return records;
+}
+
+TEST_F(VerdictOfANight, OnAMachineThatShiftedIsNotTheLastGoodOneUntilAccepted) {
+  const fs::path first = run(1, rows_taking(1, "p"));
+  const fs::path second = run(2, rows_taking(1.08, "p"));
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("the machine was 1.08x slower: 6 unchanged rows"));
+  EXPECT_THAT(test::read_file(night(2) / "nightly.json"), HasSubstr("\"exit_code\": 3"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
+  EXPECT_EQ(judge(2, {.accepted = {"acme"}}), ExitCode::Fine);
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
+}
+
+TEST_F(VerdictOfANight, WhoseMachineMayHaveChangedDoesNotHideChangesOfPrograms) {
+  const fs::path first = run(1, rows_taking(1, "p"));
+  RunInfo other = run_info(2);
+  other.ceilings.fp32_gops *= 0.96;
+  const fs::path report = night(2) / "runs" / other.run_id / "acme";
+  {
+    Journal journal(report / "journal.jsonl");
+    test::tell(journal, rows_taking(1.5, "q"), other);
+  }
+  fs::create_directory_symlink(report, night(2) / "acme");
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Fine) << "4 % is no finding";
+  EXPECT_THAT(text(), HasSubstr("6 AMBIGUOUS"));
+  EXPECT_THAT(text(), HasSubstr("  warning the machine may have been 1.04x slower: no unchanged rows, but"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), first)) << "the next night is compared with that one as well";
+}
+
 TEST_F(VerdictOfANight, SaidTwiceIsTheSame) {
   run(1, {test::passed("a")});
   run(2, {test::passed("a"), test::passed("b")});

@@ -113,6 +113,51 @@ std::vector<std::optional<double>> known_noise(const PooledRuns& side, const Run
   return known;
 }
 
+std::vector<const RunInfo*> runs_on(const PooledRuns& side, const std::string& device) {
+  std::vector<const RunInfo*> runs;
+  for (const RunReport& report : side.runs) {
+    if (device_key(report.run) == device) runs.push_back(&report.run);
+  }
+  return runs;
+}
+
+/// What both sides know about each device that both have.
+std::map<std::string, MachineEvidence> machine_evidence(const std::vector<Meeting>& meetings,
+                                                        const PooledRuns& base, const PooledRuns& next) {
+  std::map<std::string, MachineEvidence> evidence;
+  for (const Meeting& meeting : meetings) {
+    if (!meeting.base || !meeting.next) continue;
+    evidence[device_key(next.runs[meeting.next->run].run)].rows.emplace_back(&meeting.base->side,
+                                                                             &meeting.next->side);
+  }
+  for (auto& [device, known] : evidence) {
+    known.base = runs_on(base, device);
+    known.next = runs_on(next, device);
+  }
+  return evidence;
+}
+
+/// The shift of each device. It has to be larger than what two runs may differ by anyway.
+std::vector<MachineShift> machine_shifts(const std::map<std::string, MachineEvidence>& evidence,
+                                         const CompareOptions& options, const RunNoise& noise) {
+  std::vector<MachineShift> shifts;
+  for (const auto& [device, known] : evidence) {
+    const bool has_one_run = std::min(known.base.size(), known.next.size()) == 1;
+    const double between_pct = noise.between_runs_pct(*known.next.back()).value_or(options.between_runs_pct);
+    const double least_pct = std::max(options.smallest_effect_pct, has_one_run ? between_pct : 0);
+    MachineShift& shift = shifts.emplace_back(machine_shift(known, least_pct));
+    shift.device = known.next.back()->device.name;
+    shift.device_key = device;
+    shift.is_ignored = options.judge_same_programs;
+  }
+  return shifts;
+}
+
+const MachineShift* shift_of(const std::vector<MachineShift>& machines, const std::string& device) {
+  const auto at = std::ranges::find(machines, device, &MachineShift::device_key);
+  return at == machines.end() || at->is_ignored ? nullptr : &*at;
+}
+
 std::optional<RowSide> side_of(PooledRuns::Row* row) {
   return row ? std::optional(std::move(row->side)) : std::nullopt;
 }
@@ -202,6 +247,8 @@ RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions opti
                 "; new: " + side_words(next) + "); compare runs of the same case files");
   }
   RunComparison comparison{.cross_device = options.cross_device, .mean_of_all = {.ratio = 0}};
+  if (!options.cross_device)
+    comparison.machines = machine_shifts(machine_evidence(meetings, base, next), options, noise);
   const std::vector<std::optional<double>> known_pct = known_noise(next, noise);
   const double unknown_pct = options.between_runs_pct;
   comparison.rows.reserve(meetings.size());
@@ -209,10 +256,11 @@ RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions opti
     const RunInfo& run = (meeting.next ? next.runs[meeting.next->run] : base.runs[meeting.base->run]).run;
     const std::optional<double> known = meeting.next ? known_pct[meeting.next->run] : std::nullopt;
     options.between_runs_pct = known.value_or(unknown_pct);
-    RowVerdict& row =
-        comparison.rows.emplace_back(row_verdict(side_of(meeting.base), side_of(meeting.next), options));
+    const std::string device = device_key(run);
+    RowVerdict& row = comparison.rows.emplace_back(row_verdict(
+        side_of(meeting.base), side_of(meeting.next), options, shift_of(comparison.machines, device)));
     row.device = run.device.name;
-    row.device_key = device_key(run);
+    row.device_key = device;
     comparison.expected_separations += row.chance;
     comparison.judged += row.chance > 0 ? 1 : 0;
     comparison.knows_run_noise = comparison.knows_run_noise && (known || row.between_runs_pct == 0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/report/compare/machine_shift.h"
 #include "harness/report/compare/row_verdict.h"
 #include "harness/report/compare/run_noise.h"
 #include "harness/report/devices/pivot.h"
@@ -32,6 +33,8 @@ struct RunComparison {
   bool cross_device = false;          ///< each side has one device, and these differ
   std::vector<RowVerdict>
       rows;  ///< in the plan's order of the base, then the rows that only the new side has
+  /// One per device that both sides have, ordered by its key. None with two devices.
+  std::vector<MachineShift> machines;
   std::vector<GeometricMean> means;  ///< by op and impl, in the order of the rows
   GeometricMean mean_of_all;         ///< over the rows of all these means
   /// Expected number of rows of equal speed whose blocks are completely separated by chance: an upper bound

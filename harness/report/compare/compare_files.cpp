@@ -1,11 +1,14 @@
 #include "harness/base/text.h"
 #include "harness/report/compare/compare_text.h"
+#include "harness/report/compare/machine_json.h"
 #include "harness/report/record/record.h"
 #include "harness/report/writers/csv.h"
 #include "harness/report/writers/markdown.h"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <sstream>
 
 namespace assay {
@@ -30,6 +33,10 @@ void add_both(Columns& columns, const std::string& name, const std::string& unit
 
 CompareColumn text(const std::string& name, const std::string& meaning, std::string RowInfo::*member) {
   return {name, "text", meaning, [member](const RowVerdict& row) { return row.info.*member; }};
+}
+
+std::string ratio_text(double ratio) {
+  return ratio > 0 ? significant(ratio, 6) : "";
 }
 
 std::string verdict_text(const RowVerdict& row) {
@@ -88,6 +95,7 @@ Json row_json(const RowVerdict& row) {
                {"reason", valid_utf8(row.reason)}};
   if (row.ratio > 0) json["ratio"] = row.ratio;
   if (row.ratio > 0) json["significant"] = row.is_significant;
+  add_net_ratio(json, row);
   if (row.peak_ratio > 0) json["peak_ratio"] = row.peak_ratio;
   if (row.needed_pct > 0)
     json.update(Json{{"effect_pct", row.effect_pct}, {"needed_pct", row.needed_pct}, {"chance", row.chance}});
@@ -145,16 +153,21 @@ std::string markdown_runs(const RunComparison& comparison) {
 std::string markdown_rows(const RunComparison& comparison, const CompareView& view) {
   const std::vector<const RowVerdict*> shown = shown_rows(comparison, view);
   if (shown.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {
-      {"verdict", "row", "base, us", "new, us", "new/base", "needed", "% ceiling", "new % ceiling", "why"}};
+  constexpr std::ptrdiff_t net_column = 5;
+  std::vector<std::vector<std::string>> rows = {{"verdict", "row", "base, us", "new, us", "new/base",
+                                                 "without shift", "needed", "% ceiling", "new % ceiling",
+                                                 "why"}};
   const auto us = [](const std::optional<RowSide>& side) { return side ? number(side->time_us, 2) : ""; };
   const auto peak = [](const std::optional<RowSide>& side) { return side ? number(side->pct_peak, 1) : ""; };
   for (const RowVerdict* row : shown) {
     rows.push_back({row->verdict ? std::string(name_of(*row->verdict)) : "-",
                     markdown_code(row->info.id) + " (" + markdown_cell(mode_words(row->info)) + ")",
                     us(row->base), us(row->next), row->ratio > 0 ? significant(row->ratio, 4) : "",
-                    row->needed_pct > 0 ? fixed(row->needed_pct, 1) + " %" : "", peak(row->base),
-                    peak(row->next), markdown_cell(row->reason)});
+                    net_text(*row), row->needed_pct > 0 ? fixed(row->needed_pct, 1) + " %" : "",
+                    peak(row->base), peak(row->next), markdown_cell(row->reason)});
+  }
+  if (std::ranges::none_of(shown, [](const RowVerdict* row) { return row->net_ratio > 0; })) {
+    for (std::vector<std::string>& row : rows) row.erase(row.begin() + net_column);
   }
   std::vector<bool> right(rows[0].size(), true);
   right[0] = right[1] = right.back() = false;
@@ -189,16 +202,23 @@ std::vector<CompareColumn> compare_columns() {
       text("shape", "shape of the op's first tensor, slowest dim first", &RowInfo::shape),
       {"device", "text", "name of the device; the new side's, if there are two",
        [](const RowVerdict& row) { return row.device; }},
-      {"ratio", "ratio", "new_us / base_us",
-       [](const RowVerdict& row) { return row.ratio > 0 ? significant(row.ratio, 6) : ""; }},
-      {"effect_pct", "%", "how much longer the longer of the two times is",
+      {"ratio", "ratio", "new_us / base_us", [](const RowVerdict& row) { return ratio_text(row.ratio); }},
+      {"machine_ratio", "ratio", "the machine's shift, new / base, that was taken out; absent: none",
+       [](const RowVerdict& row) { return ratio_text(row.machine_ratio); }},
+      {"net_ratio", "ratio", "ratio / machine_ratio",
+       [](const RowVerdict& row) { return ratio_text(row.net_ratio); }},
+      {"net_low", "ratio", "lower end of the interval of net_ratio",
+       [](const RowVerdict& row) { return ratio_text(row.net_low); }},
+      {"net_high", "ratio", "upper end of the interval of net_ratio",
+       [](const RowVerdict& row) { return ratio_text(row.net_high); }},
+      {"effect_pct", "%", "how much longer the longer of the two times is, without the machine's shift",
        [](const RowVerdict& row) { return row.ratio > 0 ? fixed(row.effect_pct, 2) : ""; }},
       {"needed_pct", "%", "smallest effect that counts; absent if speed was not judged",
        [](const RowVerdict& row) { return number(row.needed_pct, 2); }},
       {"chance", "ratio", "probability that exchangeable blocks separate completely, 2 / C(b+n, b)",
        [](const RowVerdict& row) { return row.chance > 0 ? significant(row.chance, 6) : ""; }},
       {"peak_ratio", "ratio", "new_pct_peak / base_pct_peak",
-       [](const RowVerdict& row) { return row.peak_ratio > 0 ? significant(row.peak_ratio, 6) : ""; }},
+       [](const RowVerdict& row) { return ratio_text(row.peak_ratio); }},
       {"significant", "flag",
        "true: the blocks of the sides separate completely, by more than the row needs; also for two devices",
        [](const RowVerdict& row) {
@@ -242,6 +262,7 @@ std::string compare_json(const RunComparison& comparison) {
                {"without_verdict", comparison.without_verdict()},
                {"judged", comparison.judged},
                {"expected_separations", comparison.expected_separations},
+               {"machines", machines_json(comparison.machines)},
                {"geometric_means", means_json(comparison)}};
   Json& rows = json["rows"] = Json::array();
   for (const RowVerdict& row : comparison.rows) rows.push_back(row_json(row));
@@ -253,13 +274,16 @@ std::string markdown_list(const std::string& lines) {
   std::string text;
   std::istringstream stream(lines);
   for (std::string line; std::getline(stream, line);) text += "- " + markdown_cell(line) + '\n';
-  return text.empty() ? "" : '\n' + text;
+  return text;
 }
 
 std::string compare_markdown(const RunComparison& comparison, const CompareView& view) {
-  return markdown_runs(comparison) + '\n' + ceilings_text(comparison) + totals_line(comparison) +
-         markdown_rows(comparison, view) + markdown_list(new_and_gone_text(comparison)) +
-         markdown_means(comparison) + (comparison.judged > 0 ? "\n" + chance_text(comparison) : "");
+  const std::string machines = markdown_list(machines_text(comparison));
+  const std::string folded = markdown_list(new_and_gone_text(comparison));
+  return machines + (machines.empty() ? "" : "\n") + markdown_runs(comparison) + '\n' +
+         ceilings_text(comparison) + totals_line(comparison) + markdown_rows(comparison, view) +
+         (folded.empty() ? "" : "\n") + folded + markdown_means(comparison) +
+         (comparison.judged > 0 ? "\n" + chance_text(comparison) : "");
 }
 
 }  // namespace assay

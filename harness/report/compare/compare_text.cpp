@@ -20,7 +20,7 @@
 namespace assay {
 namespace {
 
-constexpr std::size_t column_count = 8;
+constexpr std::size_t column_count = 9;
 using Cells = std::array<std::string, column_count>;
 
 struct Line {
@@ -76,6 +76,7 @@ Line line_of(const RowVerdict& row) {
                 time_of(row.base),
                 time_of(row.next),
                 change_of(row.ratio),
+                net_text(row),
                 row.needed_pct > 0 ? fixed(row.needed_pct, 1) + " %" : "",
                 peaks_of(row),
                 name_of_row(row),
@@ -103,7 +104,8 @@ std::string text_of(const Line& line, const std::array<std::size_t, column_count
 std::string rows_table(const RunComparison& comparison, const CompareView& view) {
   const std::vector<const RowVerdict*> rows = shown_rows(comparison, view);
   if (rows.empty()) return "";
-  std::vector<Line> lines = {{.cells = {"", "base us", "new us", "time", "needed", "% ceiling", "row", ""}}};
+  std::vector<Line> lines = {
+      {.cells = {"", "base us", "new us", "time", "without shift", "needed", "% ceiling", "row", ""}}};
   for (const RowVerdict* row : rows) lines.push_back(line_of(*row));
   std::array<std::size_t, column_count> widths{};
   for (std::size_t i = 0; i < column_count; ++i) {
@@ -151,6 +153,8 @@ std::string means_text(const RunComparison& comparison, bool all) {
   std::string text =
       "geometric means of new time / base time; significant: all blocks separate, by more than the row "
       "needs\n";
+  if (std::ranges::any_of(comparison.rows, [](const RowVerdict& row) { return row.machine_ratio > 0; }))
+    text += "  (of the times as measured: the machine's shift is in them)\n";
   std::size_t quiet = 0;
   for (const GeometricMean& mean : comparison.means) {
     if (!all && is_quiet(mean, comparison.cross_device)) {
@@ -288,6 +292,37 @@ std::vector<const RowVerdict*> shown_rows(const RunComparison& comparison, const
   return rows;
 }
 
+std::string machines_text(const RunComparison& comparison) {
+  std::string text;
+  for (const MachineShift& shift : comparison.machines) {
+    std::string line = shift_text(shift);
+    if (line.empty()) continue;
+    if (comparison.machines.size() > 1) {
+      line = printable(shift.device) + ": " + line;
+    } else {
+      line[0] = 'T';
+    }
+    if (!shift.is_ignored) {
+      line += shift.evidence == ShiftEvidence::Measured ? "; rows of other programs are judged against that"
+                                                        : "; rows of other programs are AMBIGUOUS";
+    }
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string net_text(const RowVerdict& row) {
+  if (!(row.net_ratio > 0)) return "";
+  return fmt::format("{} ({} .. {})", times_text(row.net_ratio), fixed(row.net_low, 2),
+                     fixed(row.net_high, 2));
+}
+
+std::string times_line(const RowVerdict& row) {
+  const std::string net = net_text(row);
+  return fmt::format("{} -> {} us, {}x{}", fixed(row.base->time_us, 2), fixed(row.next->time_us, 2),
+                     significant(row.ratio, 4), net.empty() ? "" : ", without the machine's shift " + net);
+}
+
 std::string new_and_gone_text(const RunComparison& comparison) {
   return folded_line(comparison, Verdict::Gone, "of the base without a result now") +
          folded_line(comparison, Verdict::New, "without a result in the base");
@@ -340,7 +375,7 @@ std::string chance_text(const RunComparison& comparison) {
 }
 
 std::string compare_text(const RunComparison& comparison, const CompareView& view) {
-  std::string text = runs_text(comparison.base, "base", comparison.cross_device) +
+  std::string text = machines_text(comparison) + runs_text(comparison.base, "base", comparison.cross_device) +
                      runs_text(comparison.next, "new", comparison.cross_device);
   if (comparison.cross_device) {
     text +=

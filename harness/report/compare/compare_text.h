@@ -16,13 +16,22 @@ struct CompareView {
       false;  ///< list rows that are NEW or GONE instead of counting them; `all` lists them too
 };
 
-/// The comparison for a terminal: the runs of both sides and the differences of their ceilings, the rows that
-/// are not SAME, the worst verdict first, how many rows are NEW and GONE, means by op and impl, and the
-/// totals.
+/// The comparison for a terminal: a shift of the machine, the runs of both sides and the differences of their
+/// ceilings, the rows that are not SAME, the worst verdict first, how many rows are NEW and GONE, means by op
+/// and impl, and the totals.
 std::string compare_text(const RunComparison& comparison, const CompareView& view);
 
 /// How a row got its verdict: the blocks of both sides and every condition that was evaluated.
 std::string explain(const RowVerdict& row, bool color);
+
+/// A line for each device whose machine shifted: how far, by what, and what that means for the rows.
+std::string machines_text(const RunComparison& comparison);
+
+/// "1.13x (1.09 .. 1.18)": the ratio without the machine's shift. Empty: none was taken out.
+std::string net_text(const RowVerdict& row);
+
+/// "100.20 -> 210.40 us, 2.1x", and the ratio without the machine's shift. For a row that has a ratio.
+std::string times_line(const RowVerdict& row);
 
 /// "1 SLOWER, 3 SAME; 2 rows without a verdict".
 std::string totals_line(const RunComparison& comparison);

@@ -240,7 +240,8 @@ TEST(CompareCsv, HasEveryRow) {
   const std::vector<std::string> lines = test::lines_of(csv);
   ASSERT_EQ(lines.size(), 14U);
   EXPECT_EQ(lines[0],
-            "verdict,case,mode,cache,op,impl,shape,device,ratio,effect_pct,needed_pct,chance,peak_ratio,"
+            "verdict,case,mode,cache,op,impl,shape,device,ratio,machine_ratio,net_ratio,net_low,net_high,"
+            "effect_pct,needed_pct,chance,peak_ratio,"
             "significant,"
             "base_status,new_status,base_us,new_us,base_ci_pct,new_ci_pct,base_spread_pct,new_spread_pct,"
             "base_blocks,new_blocks,base_runs,new_runs,base_clock_ratio,new_clock_ratio,base_pct_peak,new_"
@@ -248,11 +249,13 @@ TEST(CompareCsv, HasEveryRow) {
             "new_err_over_bound,reason\r");
   EXPECT_THAT(
       lines[3],
-      StartsWith("SLOWER,shuffle/slower/1x16x4x8/4W4C.4W4C/fused,perf,,shuffle,fused,1x16x4x8,Acme GPU "
-                 "9,1.0998,9.98,3.00,0.00793651,1,true,PASS,PASS,100.2000,110.2000,0.20,0.18,0.40,0.36,5,5,1,"
-                 "1,0.995,0.995,12.50,12.50,0,0,"));
-  EXPECT_THAT(lines[7], StartsWith("GONE,shuffle/gone/1x16x4x8/4W4C.4W4C/fused,accu,,shuffle,fused,1x16x4x8,"
-                                   "Acme GPU 9,,,,,,,PASS,,,,,,,,,,1,,,,,,0,,base: PASS; new: no such row"));
+      StartsWith(
+          "SLOWER,shuffle/slower/1x16x4x8/4W4C.4W4C/fused,perf,,shuffle,fused,1x16x4x8,Acme GPU "
+          "9,1.0998,,,,,9.98,3.00,0.00793651,1,true,PASS,PASS,100.2000,110.2000,0.20,0.18,0.40,0.36,5,5,1,"
+          "1,0.995,0.995,12.50,12.50,0,0,"));
+  EXPECT_THAT(lines[7],
+              StartsWith("GONE,shuffle/gone/1x16x4x8/4W4C.4W4C/fused,accu,,shuffle,fused,1x16x4x8,"
+                         "Acme GPU 9,,,,,,,,,,,PASS,,,,,,,,,,1,,,,,,0,,base: PASS; new: no such row"));
 }
 
 TEST(CompareJson, HasRunsTotalsAndRows) {

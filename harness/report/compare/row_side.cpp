@@ -106,6 +106,12 @@ std::string task_difference(const RowSide& a, const RowSide& b) {
   return of("inputs of hash", a.input_hash, b.input_hash);
 }
 
+bool is_same_program(const RowSide& a, const RowSide& b) {
+  const bool same_driver = a.drivers == b.drivers && a.drivers.size() == 1;
+  const bool is_one = a.programs.size() == 1 && !a.programs.front().empty();
+  return same_driver && is_one && a.programs == b.programs;
+}
+
 double RowSide::lowest_us() const {
   return *std::ranges::min_element(block_us);
 }

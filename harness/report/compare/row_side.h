@@ -2,11 +2,14 @@
 
 #include "harness/report/record/record.h"
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace assay {
+
+inline constexpr std::size_t fewest_blocks = 5;  ///< on each side, to judge speed
 
 /// One row on one side of a comparison: the pooled results of all runs of that side.
 struct RowSide {
@@ -48,6 +51,9 @@ RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<con
 /// How the tasks of two sides differ, "params k=3 and k=5", if the case of an id was edited in between.
 /// Empty: they are equal. How the task is computed (tune, shaders, driver) does not count.
 std::string task_difference(const RowSide& a, const RowSide& b);
+
+/// Whether both sides are known to have run one program with one driver.
+bool is_same_program(const RowSide& a, const RowSide& b);
 
 /// "Acme 12.3"
 std::string driver_of(const RunInfo& run);

@@ -1,6 +1,7 @@
 #include "harness/report/compare/row_verdict.h"
 
 #include "harness/base/text.h"
+#include "harness/report/compare/machine_shift.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>
@@ -40,10 +41,6 @@ std::string changed(const char* what, const std::string& before, const std::stri
                      after.empty() ? "none" : after);
 }
 
-std::string only(const std::vector<std::string>& list) {
-  return list.size() == 1 ? list.front() : std::string();
-}
-
 std::string listed(const std::vector<std::string>& list) {
   std::string text;
   for (const std::string& item : list) text += (text.empty() ? "" : ", ") + (item.empty() ? "unknown" : item);
@@ -59,7 +56,8 @@ bool is_right(Status status) {
 /// return true if they decided.
 class Judge {
  public:
-  Judge(RowVerdict& verdict, const CompareOptions& options) : j_(verdict), options_(options) {}
+  Judge(RowVerdict& verdict, const CompareOptions& options, const MachineShift* machine)
+      : j_(verdict), options_(options), machine_(machine) {}
 
   void run() {
     if (decide_if_alone()) return;
@@ -142,20 +140,25 @@ class Judge {
 
   void accuracy(const std::string& drift) { decide(drift.empty() ? Verdict::Same : Verdict::Drifted, drift); }
 
+  static double effect_of(double ratio) { return 100 * (std::max(ratio, 1 / ratio) - 1); }
+
   // Computed before anything is judged, as rows that are not judged show their times too.
   void figures() {
     if (!base().has_time() || !next().has_time()) return;
     j_.ratio = next().time_us / base().time_us;
-    j_.effect_pct = 100 * (std::max(j_.ratio, 1 / j_.ratio) - 1);
+    j_.effect_pct = effect_of(j_.ratio);
     if (base().pct_peak > 0 && next().pct_peak > 0) j_.peak_ratio = next().pct_peak / base().pct_peak;
   }
 
   void speed() {
     if (decide_if_untimed() || decide_if_suspect() || decide_if_two_devices() || decide_if_too_few_blocks())
       return;
+    j_.is_same_program = is_same_program(base(), next());
+    take_out_shift();
     const bool counts = measure();
     note_run_noise();
     if (counts && (decide_if_another_clock() || decide_if_same_program())) return;
+    if (decide_if_machine_is_doubtful()) return;
     conclude(counts);
   }
 
@@ -205,8 +208,36 @@ class Judge {
     return decide(Verdict::Ambiguous, "too few blocks: " + finding, "too few blocks");
   }
 
-  bool is_separated() const {
-    return next().lowest_us() > base().highest_us() || next().highest_us() < base().lowest_us();
+  bool has_machine(ShiftEvidence evidence) const {
+    return machine_ && machine_->evidence == evidence && !j_.is_same_program;
+  }
+
+  /// Judges the row by what its time would be on the machine as it was before. Rows of the same program are
+  /// judged as measured: they are the estimate.
+  void take_out_shift() {
+    if (!has_machine(ShiftEvidence::Measured)) return;
+    shift_ = machine_->ratio;
+    clock_shift_ = machine_->clock_ratio;
+    width_pct_ = machine_->width_pct();
+    const double half_pct = std::hypot(base().ci_pct, next().ci_pct, width_pct_);
+    j_.machine_ratio = shift_;
+    j_.net_ratio = j_.ratio / shift_;
+    j_.net_low = j_.net_ratio / (1 + half_pct / 100);
+    j_.net_high = j_.net_ratio * (1 + half_pct / 100);
+    j_.effect_pct = effect_of(j_.net_ratio);
+    note("machine", fmt::format("{}; without that the row is {} ({} to {})", shift_text(*machine_),
+                                times_slower(j_.net_ratio), times_text(j_.net_low), times_text(j_.net_high)));
+  }
+
+  bool is_shifted() const { return j_.machine_ratio > 0; }
+
+  /// New time / base time on one machine.
+  double net() const { return j_.ratio / shift_; }
+
+  bool is_separated() const { return is_separated(shift_); }
+  bool is_separated(double shift) const {
+    return next().lowest_us() / shift > base().highest_us() ||
+           next().highest_us() / shift < base().lowest_us();
   }
 
   /// With several runs per side, the spread of their blocks shows the noise between runs.
@@ -218,14 +249,21 @@ class Judge {
     return std::max({options_.smallest_effect_pct, base().timer_pct, next().timer_pct});
   }
 
-  /// The effect that the row needs because of its own runs; needed_pct() adds the noise between runs.
-  double own_needed_pct() const { return std::max({floor_pct(), scatter_pct(base()), scatter_pct(next())}); }
-  double needed_pct() const { return std::max(own_needed_pct(), between_runs_pct()); }
+  /// The effect that the row needs because of its own runs; needed_pct() adds the noise between runs, and how
+  /// far single rows are from the machine's shift.
+  double own_needed_pct() const {
+    return std::max({floor_pct(), scatter_pct(base()), scatter_pct(next(), shift_)});
+  }
+  double needed_pct() const { return with_shift(std::max(own_needed_pct(), between_runs_pct())); }
+
+  /// Adds an independent uncertainty.
+  double with_shift(double percent) const { return std::hypot(percent, width_pct_); }
 
   /// A side's spread as a share of the shorter of the two times, like the effect. Relative to its own time, a
   /// side with a slow mode would need less than the mode makes it differ.
-  double scatter_pct(const RowSide& side) const {
-    return 100 * (side.highest_us() - side.lowest_us()) / std::min(base().time_us, next().time_us);
+  double scatter_pct(const RowSide& side, double shift = 1) const {
+    return 100 * (side.highest_us() - side.lowest_us()) / shift /
+           std::min(base().time_us, next().time_us / shift_);
   }
 
   /// Whether the difference counts: the blocks separate completely, and by more than the row needs.
@@ -236,37 +274,50 @@ class Judge {
     const bool separated = is_separated();
     note("separation", fmt::format("blocks {} before, {} now: {}", range(base()), range(next()),
                                    separated ? "completely separated" : "they overlap"));
-    note("effect", fmt::format("{}; more than {} is needed, the largest of: minimum {}, between runs {}, "
-                               "timer {}, spread {} before and {} now",
-                               pct(j_.effect_pct), pct(j_.needed_pct), pct(options_.smallest_effect_pct),
-                               pct(between_runs_pct()), pct(std::max(base().timer_pct, next().timer_pct)),
-                               pct(scatter_pct(base())), pct(scatter_pct(next()))));
+    note("effect",
+         fmt::format("{}; more than {} is needed, the largest of: minimum {}, between runs {}, "
+                     "timer {}, spread {} before and {} now{}",
+                     pct(j_.effect_pct), pct(j_.needed_pct), pct(options_.smallest_effect_pct),
+                     pct(between_runs_pct()), pct(std::max(base().timer_pct, next().timer_pct)),
+                     pct(scatter_pct(base())), pct(scatter_pct(next(), shift_)),
+                     width_pct_ > 0 ? "; with " + pct(width_pct_) + " of the machine's shift" : ""));
     j_.is_significant = separated && j_.effect_pct > j_.needed_pct;
     return j_.is_significant;
   }
 
-  bool is_same_program() const {
-    const bool same_driver = base().drivers == next().drivers && base().drivers.size() == 1;
-    return same_driver && !only(base().programs).empty() && base().programs == next().programs;
-  }
-
+  /// A shift that all rows share is none of the noise between two runs.
   void note_run_noise() {
-    j_.is_same_program = is_same_program();
-    const bool stands_out = is_separated() && j_.effect_pct > own_needed_pct() && !clock_explains();
-    if (j_.is_same_program && stands_out) j_.run_noise_pct = j_.effect_pct;
+    if (!j_.is_same_program) return;
+    const bool has_shift = machine_ && machine_->evidence == ShiftEvidence::Measured;
+    const double shift = has_shift ? machine_->ratio : 1;
+    const double effect_pct = effect_of(j_.ratio / shift);
+    const bool stands_out = is_separated(shift) && effect_pct > own_needed_pct() && !clock_explains();
+    if (stands_out) j_.run_noise_pct = effect_pct;
   }
 
   std::string difference() const {
-    return fmt::format("{} -> {}, {} {}", us(base().time_us), us(next().time_us), pct(j_.effect_pct),
-                       j_.ratio > 1 ? "slower" : "faster");
+    const std::string times = us(base().time_us) + " -> " + us(next().time_us);
+    const std::string effect = pct(j_.effect_pct) + (net() > 1 ? " slower" : " faster");
+    if (!is_shifted()) return times + ", " + effect;
+    return fmt::format("{}, {}: {} ({} to {}) apart from the machine, which was {}", times,
+                       times_slower(j_.ratio), effect, times_text(j_.net_low), times_text(j_.net_high),
+                       times_slower(shift_));
   }
 
-  /// Whether the clock probes may explain the whole difference.
+  /// The blocks now, on the machine as it was before.
+  std::string range_now() const {
+    if (!is_shifted()) return range(next());
+    return fmt::format("{} to {} apart from the machine", number(next().lowest_us() / shift_),
+                       us(next().highest_us() / shift_));
+  }
+
+  /// Whether the clock probes may explain the whole difference that is left without the machine's shift. The
+  /// clock's part in that shift is what the unchanged rows' probes show.
   bool clock_explains() const {
     const double before = base().clock_ratio, now = next().clock_ratio;
     if (!(before > 0) || !(now > 0)) return false;
     // How much slower the device was on the side that took longer.
-    const double slower = j_.ratio > 1 ? before / now : now / before;
+    const double slower = net() > 1 ? before / now / clock_shift_ : now / before * clock_shift_;
     return slower > clock_limit && 1 + j_.effect_pct / 100 <= clock_explained_times * slower;
   }
 
@@ -286,7 +337,7 @@ class Judge {
   }
 
   bool decide_if_same_program() {
-    const bool same = is_same_program();
+    const bool same = j_.is_same_program;
     note("same program", fmt::format("{} before, {} now: {}{}", listed(base().programs),
                                      listed(next().programs), same ? "the same" : "not known to be the same",
                                      base().drivers == next().drivers ? "" : ", with a different driver"));
@@ -312,8 +363,17 @@ class Judge {
   /// Whether the runs' own blocks show a difference that is within run noise, of programs not known to be
   /// equal.
   bool is_less_than_runs_differ_by() const {
-    return is_separated() && j_.effect_pct > own_needed_pct() && j_.effect_pct <= between_runs_pct() &&
-           !j_.is_same_program;
+    return is_separated() && j_.effect_pct > own_needed_pct() &&
+           j_.effect_pct <= with_shift(between_runs_pct()) && !j_.is_same_program;
+  }
+
+  bool decide_if_machine_is_doubtful() {
+    if (!has_machine(ShiftEvidence::Suspected)) return false;
+    note("machine", shift_text(*machine_));
+    return decide(Verdict::Ambiguous,
+                  difference() + ", but " + shift_text(*machine_) +
+                      ": whether the program or the machine changed is unknown",
+                  "the machine may have changed");
   }
 
   bool is_small() const {
@@ -326,10 +386,10 @@ class Judge {
     const bool separated = is_separated();
     const std::string needed = pct(j_.needed_pct);
     if (counts) {
-      decide(j_.ratio > 1 ? Verdict::Slower : Verdict::Faster,
+      decide(net() > 1 ? Verdict::Slower : Verdict::Faster,
              fmt::format("{}: all blocks now ({}) are {} all blocks before ({}), by more than the {} that "
                          "this row needs{}",
-                         difference(), range(next()), j_.ratio > 1 ? "above" : "below", range(base()), needed,
+                         difference(), range_now(), net() > 1 ? "above" : "below", range(base()), needed,
                          circumstances()));
     } else if (is_less_than_runs_differ_by()) {
       decide(Verdict::Ambiguous,
@@ -355,24 +415,28 @@ class Judge {
       decide(
           Verdict::Ambiguous,
           fmt::format("{}: more than the {} that this row needs, but the blocks overlap ({} before, {} now)",
-                      difference(), needed, range(base()), range(next())),
+                      difference(), needed, range(base()), range_now()),
           "blocks overlap");
     }
   }
 
   RowVerdict& j_;
   const CompareOptions& options_;
+  const MachineShift* machine_;
+  double shift_ = 1;        ///< the part of the ratio that is the machine's
+  double clock_shift_ = 1;  ///< the clock's part in that
+  double width_pct_ = 0;    ///< how far single rows are from it
 };
 
 }  // namespace
 
 RowVerdict row_verdict(std::optional<RowSide> base, std::optional<RowSide> next,
-                       const CompareOptions& options) {
+                       const CompareOptions& options, const MachineShift* machine) {
   RowVerdict made;
   made.info = next ? *next->info : *base->info;
   made.base = std::move(base);
   made.next = std::move(next);
-  Judge(made, options).run();
+  Judge(made, options, machine).run();
   for (std::optional<RowSide>* side : {&made.base, &made.next}) {
     if (*side) (*side)->info.reset();
   }

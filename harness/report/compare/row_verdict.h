@@ -10,6 +10,8 @@
 
 namespace assay {
 
+struct MachineShift;
+
 /// CompareOptions::between_runs_pct for a device whose run noise is unknown.
 inline constexpr double unknown_between_runs_pct = 3;
 
@@ -24,7 +26,6 @@ struct CompareOptions {
   bool keep_conditions = true;  ///< keep RowVerdict::conditions, which take much memory for a large run
 };
 
-inline constexpr std::size_t fewest_blocks = 5;  ///< on each side, to judge speed
 /// A row that needs more than this to show a difference is never called the same.
 inline constexpr double coarsest_pct = 10;
 /// If clock probes differ by more than this factor, the device was not in the same state.
@@ -51,7 +52,11 @@ struct RowVerdict {
   std::optional<RowSide> base, next;
   double ratio = 0;       ///< new side's time / base's; 0: one has no time, or they are not comparable
   double peak_ratio = 0;  ///< new side's pct_peak / base's
-  double effect_pct = 0;  ///< how much longer the longer of the two times is
+  /// The shift of the machine that was taken out of the row's times; 0: none. `ratio` has it in.
+  double machine_ratio = 0;
+  double net_ratio = 0;              ///< ratio / machine_ratio; 0: none was taken out
+  double net_low = 0, net_high = 0;  ///< its interval: of the row's two times, and of the unchanged rows
+  double effect_pct = 0;  ///< how much longer the longer of the two times is, without the machine's shift
   double needed_pct = 0;  ///< smallest effect that counts; 0: speed was not judged
   /// The blocks separate completely, by more than the row needs; with two devices, by more than the noise
   /// between runs of one.
@@ -67,9 +72,11 @@ struct RowVerdict {
   std::vector<Condition> conditions;  ///< in the order of evaluation: the last one decided
 };
 
-/// Judges one row; at least one side must be given.
+/// Judges one row; at least one side must be given. `machine` is the shift of its device, null: unknown. A
+/// row of another program is judged against a shift that was measured, and AMBIGUOUS with one that is
+/// suspected.
 RowVerdict row_verdict(std::optional<RowSide> base, std::optional<RowSide> next,
-                       const CompareOptions& options);
+                       const CompareOptions& options, const MachineShift* machine = nullptr);
 
 /// 2 / C(base + next, base): the probability that in a random order of these blocks all of one side come
 /// before all of the other's.

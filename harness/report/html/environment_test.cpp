@@ -39,7 +39,7 @@ TEST(EnvironmentChanges, NameCeilingsOnlyBeyondTheirScatter) {
   next.ceilings.fp16_gops = 0;
   const std::vector<EnvironmentChange> changes = environment_changes(test::sample_run(), next);
   ASSERT_EQ(changes.size(), 2U);
-  EXPECT_EQ(changes[0].next, "5.2e+04 GOP/s");
+  EXPECT_EQ(changes[0].next, "52000 GOP/s");
   EXPECT_EQ(changes[1].next, "not measured");
 }
 

@@ -130,12 +130,16 @@ Json changes_between(const RunInfo& base, const RunInfo& next) {
   return changes;
 }
 
-Json json_of_base(const RunReport& base, const RunInfo& next, bool is_other_device) {
-  return {{"id", json_text(base.run.run_id)},
-          {"date", json_text(base.run.started_utc)},
-          {"complete", base.complete},
-          {"other_device", is_other_device},
-          {"changes", changes_between(base.run, next)}};
+/// What is known about a shift of the machine; null: no sign of one.
+Json shift_between(const RunComparison& comparison) {
+  const std::string text = comparison.machines.empty() ? "" : shift_text(comparison.machines.front());
+  return text.empty() ? Json() : json_text(text);
+}
+
+Json json_of_base(const RunReport& base, const RunInfo& next, const RunComparison& comparison) {
+  return {{"id", json_text(base.run.run_id)},   {"date", json_text(base.run.started_utc)},
+          {"complete", base.complete},          {"other_device", comparison.cross_device},
+          {"shift", shift_between(comparison)}, {"changes", changes_between(base.run, next)}};
 }
 
 /// The class of each status, so that the script need not know it.
@@ -214,7 +218,7 @@ class PageData::Impl {
                  {"complete", newest.complete},
                  {"seconds", json_number(seconds_of(newest))},
                  {"nights", track.nights}};
-    if (base) json["base"] = json_of_base(*base, newest.run, comparison->cross_device);
+    if (base) json["base"] = json_of_base(*base, newest.run, *comparison);
     devices_.back()["tracks"].push_back(std::move(json));
   }
 

@@ -135,11 +135,34 @@ TEST(PageData, JudgesTheNewestRunAgainstItsBaseAndKeepsWhatIsGone) {
   EXPECT_EQ(word(verdicts, 2), "GONE");
   EXPECT_EQ(word(core.at("rows").at("status"), 2), "");
   EXPECT_EQ(core.at("devices").at(0).at("tracks").at(0).at("base").at("id"), "2026-01-01");
+  EXPECT_TRUE(core.at("devices").at(0).at("tracks").at(0).at("base").at("shift").is_null());
   const json& statuses = parts.at("history-0").at("rows").at(0).at("s");
   EXPECT_EQ(statuses.at(0), static_cast<int>(Status::Pass));
   EXPECT_EQ(statuses.at(1), static_cast<int>(Status::Fail));
   EXPECT_EQ(parts.at("history-0").at("rows").at(1).at("s").at(0), -1)
       << "the first night does not have the row";
+}
+
+TEST(PageData, TellsThatTheMachineWasSlower) {
+  const auto rows = [](double unchanged, double changed, const std::string& program) {
+    std::vector<Record> records;
+    for (int i = 0; i < 6; ++i) {
+      const double us = i < 5 ? unchanged : changed;
+      Record record = test::timed("row" + std::to_string(i), "fused", us);
+      record.perf->sample_us = std::vector<std::vector<double>>(5, {us});
+      record.perf->program_hash = i < 5 ? "p" : program;
+      records.push_back(record);
+    }
+    return records;
+  };
+  const auto parts = parts_of(
+      page_parts({run_of("2026-01-01", rows(100, 100, "old")), run_of("2026-01-02", rows(200, 240, "new"))}));
+  const json& core = parts.at("core");
+  EXPECT_EQ(core.at("devices").at(0).at("tracks").at(0).at("base").at("shift"),
+            "the machine was 2.00x slower: 5 unchanged rows (2.00x to 2.00x)");
+  EXPECT_EQ(core.at("rows").at("over_base").at(5), 2.4);
+  EXPECT_EQ(core.at("rows").at("net_ratio").at(5), 1.2);
+  EXPECT_TRUE(core.at("rows").at("net_ratio").at(0).is_null());
 }
 
 TEST(PageData, TellsTimesBoundsAndChangedHashesOfEveryNight) {

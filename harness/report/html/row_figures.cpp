@@ -98,6 +98,7 @@ Figures figures() {
       {"elements", accuracy([](A a) { return static_cast<double>(a.elements); })},
       {"mismatches", accuracy([](A a) { return static_cast<double>(a.mismatches); })},
       {"over_base", judged(&RowVerdict::ratio)},
+      {"net_ratio", judged(&RowVerdict::net_ratio)},
       {"needed_pct", judged(&RowVerdict::needed_pct)},
       {"base_us",
        [](const PageRow& row) -> std::optional<double> {

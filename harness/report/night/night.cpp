@@ -58,10 +58,12 @@ RunDigest digest_of(const RunReport& report) {
 }
 
 ComparisonDigest digest_of(const RunComparison& comparison) {
-  ComparisonDigest digest{.base = comparison.base.empty() ? RunInfo{} : comparison.base.front().run,
-                          .cross_device = comparison.cross_device,
-                          .totals = comparison.totals(),
-                          .without_verdict = comparison.without_verdict()};
+  ComparisonDigest digest{
+      .base = comparison.base.empty() ? RunInfo{} : comparison.base.front().run,
+      .cross_device = comparison.cross_device,
+      .machine = comparison.machines.empty() ? std::nullopt : std::optional(comparison.machines.front()),
+      .totals = comparison.totals(),
+      .without_verdict = comparison.without_verdict()};
   for (const RowVerdict& row : comparison.rows) {
     if (is_changed(row)) ++(row.next->is_exact ? digest.changed_exact : digest.changed_bounded);
   }
@@ -79,6 +81,21 @@ namespace {
 
 constexpr Names<night_verdict_count> verdict_names{"GOOD", "NOTHING_JUDGED", "REGRESSIONS", "FAILURES",
                                                    "INFRASTRUCTURE"};
+
+/// How far the machine shifted, by what, and what to do.
+std::string shift_sentence(const DeviceNight& device) {
+  const MachineShift& shift = *device.shift();
+  const bool is_measured = shift.evidence == ShiftEvidence::Measured;
+  const std::string text = shift_text(shift) + ", since the last good night; " +
+                           (is_measured ? "rows of other programs are judged against that"
+                                        : "rows of other programs are AMBIGUOUS");
+  if (device.is_accepted) return text + "; it was accepted";
+  if (is_measured && !shift.is_finding()) return text;
+  return text +
+         "; look for other load, clocks or power limits and run again, or accept the machine as it is with "
+         "--accept " +
+         device.slug;
+}
 
 NightVerdict verdict_of(const RunDigest& run) {
   if (!run.complete || run.count(StatusClass::Infrastructure) > 0) return NightVerdict::Infrastructure;
@@ -116,8 +133,30 @@ std::size_t DeviceNight::regressions() const {
   return sum;
 }
 
+const MachineShift* DeviceNight::shift() const {
+  if (!last_good || !last_good->comparison.machine) return nullptr;
+  const MachineShift& machine = *last_good->comparison.machine;
+  return machine.evidence == ShiftEvidence::None ? nullptr : &machine;
+}
+
+bool DeviceNight::has_shifted() const {
+  return shift() && shift()->is_finding() && !is_accepted;
+}
+
+std::vector<std::string> DeviceNight::all_problems() const {
+  std::vector<std::string> all = problems;
+  if (has_shifted()) all.push_back(shift_sentence(*this));
+  return all;
+}
+
+std::vector<std::string> DeviceNight::all_warnings() const {
+  std::vector<std::string> all = warnings;
+  if (shift() && !has_shifted()) all.push_back(shift_sentence(*this));
+  return all;
+}
+
 NightVerdict DeviceNight::verdict() const {
-  if (!problems.empty() || !run) return NightVerdict::Infrastructure;
+  if (!problems.empty() || !run || has_shifted()) return NightVerdict::Infrastructure;
   const NightVerdict own =
       has_strict_notes ? std::max(verdict_of(*run), NightVerdict::Failures) : verdict_of(*run);
   const bool is_worse = regressions() > 0 && !is_accepted;

@@ -46,8 +46,9 @@ RunDigest digest_of(const RunReport& report);
 
 /// The part of the comparison with the last good run that a night's report shows.
 struct ComparisonDigest {
-  RunInfo base;               ///< the last good night's run
-  bool cross_device = false;  ///< that run was on another device: speed gets no verdict
+  RunInfo base;                         ///< the last good night's run
+  bool cross_device = false;            ///< that run was on another device: speed gets no verdict
+  std::optional<MachineShift> machine;  ///< of the device since that run; absent: on another device
   std::map<Verdict, std::size_t> totals;
   std::size_t without_verdict = 0;
   std::vector<RowVerdict> rows;  ///< all but SAME, worst first
@@ -65,7 +66,7 @@ enum class NightVerdict : std::uint8_t {
   NothingJudged,   ///< no row has an answer that could be judged
   Regressions,     ///< no row failed, but rows are worse than in the last good night
   Failures,        ///< rows failed
-  Infrastructure,  ///< a report is missing, damaged or not complete, or rows were lost
+  Infrastructure,  ///< a report is missing, damaged or not complete, rows were lost, or the machine shifted
 };
 inline constexpr int night_verdict_count = 5;
 
@@ -89,12 +90,19 @@ struct DeviceNight {
   std::optional<LastGood> last_good;  ///< absent: none yet, or it cannot be compared
   std::string note;                   ///< why there is no comparison, if that is not a problem
   std::set<Verdict> failing;          ///< verdicts that are regressions
-  bool is_accepted = false;           ///< regressions were accepted (--accept)
+  bool is_accepted = false;           ///< regressions and a shift of the machine were accepted (--accept)
   bool becomes_last_good = false;     ///< the link to its last good night is moved to this one
   double duration_s = 0;              ///< from the run's start to its journal's last change
   std::uintmax_t bytes = 0;           ///< size of its report's files
 
   std::size_t regressions() const;
+  /// The machine's shift since the last good night; null: none, or it is unknown.
+  const MachineShift* shift() const;
+  /// Whether the machine's shift is a problem of this night: it is large, and was not accepted.
+  bool has_shifted() const;
+  /// The problems and warnings, with what is to be said about the machine's shift.
+  std::vector<std::string> all_problems() const;
+  std::vector<std::string> all_warnings() const;
   NightVerdict verdict() const;
 };
 
@@ -135,8 +143,9 @@ std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightl
 /// The night as a summary for GitHub.
 GithubSummary night_summary(const Night& night);
 
-/// verdict.txt: a night for people, with the night verdict in the first line. Plain text of 100 columns,
-/// except for longer single words (ids, paths); commands are broken so that a shell continues them.
+/// verdict.txt: a night for people, with the night verdict in the first line, which is as long as it has to
+/// be. Plain text of 100 columns otherwise, except for longer single words (ids, paths); commands are broken
+/// so that a shell continues them.
 std::string night_text(const Night& night);
 
 }  // namespace assay

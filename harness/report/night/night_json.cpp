@@ -1,4 +1,5 @@
 #include "harness/base/text.h"
+#include "harness/report/compare/machine_json.h"
 #include "harness/report/night/night.h"
 #include "harness/report/record/record.h"
 
@@ -40,6 +41,7 @@ Json compared_json(const RowVerdict& row) {
   if (row.base && row.base->has_time()) json["base_us"] = row.base->time_us;
   if (row.next && row.next->has_time()) json["new_us"] = row.next->time_us;
   if (row.ratio > 0) json["ratio"] = row.ratio;
+  add_net_ratio(json, row);
   if (row.base) json["base_status"] = name_of(row.base->status);
   if (row.next) json["new_status"] = name_of(row.next->status);
   return json;
@@ -62,6 +64,7 @@ Json comparison_json(const DeviceNight& device) {
   const ComparisonDigest& comparison = device.last_good->comparison;
   Json json = {
       {"cross_device", comparison.cross_device},
+      {"machine", comparison.machine ? machine_json(*comparison.machine) : Json()},
       {"totals", totals_json(comparison)},
       {"without_verdict", comparison.without_verdict},
       {"regressions", device.regressions()},
@@ -92,9 +95,9 @@ void add_run(Json& json, const RunDigest& digest) {
 }
 
 Json device_json(const DeviceNight& device) {
-  Json json = {{"slug", valid_utf8(device.slug)},    {"verdict", name_of(device.verdict())},
-               {"problems", texts(device.problems)}, {"warnings", texts(device.warnings)},
-               {"note", valid_utf8(device.note)},    {"report", valid_utf8(device.report)}};
+  Json json = {{"slug", valid_utf8(device.slug)},          {"verdict", name_of(device.verdict())},
+               {"problems", texts(device.all_problems())}, {"warnings", texts(device.all_warnings())},
+               {"note", valid_utf8(device.note)},          {"report", valid_utf8(device.report)}};
   if (device.run) {
     add_run(json, *device.run);
     json["duration_s"] = device.duration_s;

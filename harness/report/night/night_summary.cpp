@@ -1,4 +1,4 @@
-#include "harness/base/text.h"
+#include "harness/report/compare/compare_text.h"
 #include "harness/report/night/night.h"
 #include "harness/report/record/record.h"
 
@@ -11,8 +11,7 @@ SummaryRow compared_row(const RowVerdict& row) {
   SummaryRow summary{
       .id = row.info.id, .mode = mode_words(row.info), .word = std::string(name_of(*row.verdict))};
   if (row.ratio > 0) {
-    summary.figure = fmt::format("{} -> {} us, {}x", fixed(row.base->time_us, 2), fixed(row.next->time_us, 2),
-                                 significant(row.ratio, 4));
+    summary.figure = times_line(row);
   }
   summary.reason = row.reason;
   return summary;
@@ -27,9 +26,10 @@ void add_compared(SummaryDevice& summary, const DeviceNight& device) {
 }
 
 SummaryDevice device_of(const DeviceNight& device) {
-  SummaryDevice summary{
-      .title = device.slug, .verdict = std::string(name_of(device.verdict())), .notes = device.problems};
-  summary.notes.insert(summary.notes.end(), device.warnings.begin(), device.warnings.end());
+  SummaryDevice summary{.title = device.slug,
+                        .verdict = std::string(name_of(device.verdict())),
+                        .notes = device.all_problems()};
+  for (const std::string& warning : device.all_warnings()) summary.notes.push_back(warning);
   add_compared(summary, device);
   if (!device.run) return summary;
   summary.statuses = device.run->statuses;

@@ -1,7 +1,7 @@
 #include "harness/report/night/night.h"
 
 #include "harness/base/text.h"
-#include "tests/support/records.h"
+#include "tests/support/simulated_series.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -80,6 +80,65 @@ TEST(NightVerdict, OfStrictNotesIsAFailure) {
   DeviceNight device = device_of({test::passed("good")});
   device.has_strict_notes = true;
   EXPECT_EQ(device.verdict(), NightVerdict::Failures);
+}
+
+/// A night with so many rows of unchanged programs, and one of another, on a machine that takes `times` as
+/// long.
+DeviceNight on_shifted_machine(double times, double changed_times, bool has_unchanged_rows = true) {
+  const auto rows = [&](double unchanged, double changed, const std::string& program) {
+    std::vector<Record> records;
+    for (int i = 0; i < 6; ++i) {
+      const double us = 100 * (i < 5 ? unchanged : changed);
+      records.push_back(test::measured("row" + std::to_string(i), test::blocks({us, us, us, us, us})));
+      records.back().perf->program_hash = i < 5 && has_unchanged_rows ? "p" : program;
+    }
+    return records;
+  };
+  return compared(rows(1, 1, "old"), rows(times, changed_times, "new"));
+}
+
+TEST(NightVerdict, OfAMachineThatShiftedIsInfrastructureUntilItIsAccepted) {
+  DeviceNight device = on_shifted_machine(1.08, 1.08);
+  EXPECT_EQ(device.regressions(), 0U) << "the program is as fast as the machine lets it be";
+  EXPECT_TRUE(device.has_shifted());
+  EXPECT_EQ(device.verdict(), NightVerdict::Infrastructure);
+  EXPECT_EQ(exit_code(night_of({device}).verdict()), ExitCode::Infrastructure);
+  const std::string text = night_text(night_of({device}));
+  EXPECT_THAT(text,
+              StartsWith("INFRASTRUCTURE: 2026-01-02T010000Z, 0 of 1 device good, the machine was 1.08x "
+                         "slower: 5 unchanged rows\n"));
+  EXPECT_THAT(text,
+              HasSubstr("  problem the machine was 1.08x slower: 5 unchanged rows (1.08x to 1.08x), since"));
+  EXPECT_THAT(text, HasSubstr("--accept acme"));
+  const auto json = nlohmann::json::parse(night_json(night_of({device}))).at("devices").at(0);
+  EXPECT_EQ(json.at("verdict"), "INFRASTRUCTURE");
+  EXPECT_THAT(json.at("problems").at(0).get<std::string>(), StartsWith("the machine was 1.08x slower: 5"));
+  EXPECT_EQ(json.at("comparison").at("machine").at("shift"), "measured");
+  EXPECT_EQ(json.at("comparison").at("machine").at("finding"), true);
+  EXPECT_NEAR(json.at("comparison").at("machine").at("ratio"), 1.08, 1e-9);
+  EXPECT_THAT(night_summary(night_of({device})).devices.at(0).notes.at(0),
+              StartsWith("the machine was 1.08x"));
+  device.is_accepted = true;
+  EXPECT_EQ(device.verdict(), NightVerdict::Good);
+  EXPECT_THAT(night_text(night_of({device})), HasSubstr("  warning the machine was 1.08x slower"));
+}
+
+TEST(NightVerdict, OfASmallShiftIsGoodButSaysIt) {
+  const DeviceNight device = on_shifted_machine(1.04, 1.04);
+  EXPECT_EQ(device.verdict(), NightVerdict::Good);
+  EXPECT_THAT(night_text(night_of({device})),
+              HasSubstr("GOOD: 2026-01-02T010000Z, 1 of 1 device good, the machine"));
+  EXPECT_EQ(on_shifted_machine(1.02, 1.02).shift(), nullptr);
+}
+
+TEST(NightVerdict, OfAShiftedMachineStillTellsWhatIsSlowerThanThat) {
+  const DeviceNight device = on_shifted_machine(2, 2.4);
+  EXPECT_EQ(device.regressions(), 1U);
+  EXPECT_EQ(device.verdict(), NightVerdict::Infrastructure);
+  EXPECT_THAT(night_text(night_of({device})),
+              HasSubstr("100.00 -> 240.00 us, 2.4x, without the machine's shift 1.20x (1.20 .. 1.20)"));
+  const auto json = nlohmann::json::parse(night_json(night_of({device}))).at("devices").at(0);
+  EXPECT_NEAR(json.at("comparison").at("rows").at(0).at("net_ratio"), 1.2, 1e-9);
 }
 
 TEST(NightVerdict, OfARowThatIsGoneIsARegressionUntilItIsAccepted) {

@@ -1,5 +1,6 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/report/compare/compare_text.h"
 #include "harness/report/night/night.h"
 #include "harness/report/record/record.h"
 
@@ -91,8 +92,7 @@ void add_failures(std::string& text, const RunDigest& run) {
 
 std::string times_of(const RowVerdict& row) {
   if (!(row.ratio > 0)) return row.reason.substr(0, row.reason.find('\n'));
-  return fmt::format("{} -> {} us, {}x", fixed(row.base->time_us, 2), fixed(row.next->time_us, 2),
-                     significant(row.ratio, 4));
+  return times_line(row);
 }
 
 /// Rows that tonight's run lost are listed among its failures.
@@ -140,8 +140,8 @@ void add_run(std::string& text, const DeviceNight& device) {
 
 std::string device_text(const DeviceNight& device) {
   std::string text = "\n" + std::string(name_of(device.verdict())) + "  " + printable(device.slug) + "\n";
-  for (const std::string& problem : device.problems) line(text, "problem", problem);
-  for (const std::string& warning : device.warnings) line(text, "warning", warning);
+  for (const std::string& problem : device.all_problems()) line(text, "problem", problem);
+  for (const std::string& warning : device.all_warnings()) line(text, "warning", warning);
   if (device.run) add_run(text, device);
   add_last_good(text, device);
   if (!device.note.empty()) line(text, "against", device.note);
@@ -164,6 +164,10 @@ std::string totals_of(const Night& night) {
   if (failing > 0) text += ", " + counted(failing, "row") + " failed";
   if (lost > 0) text += ", " + counted(lost, "row") + " lost";
   if (worse > 0) text += ", " + counted(worse, "row") + " worse than in the last good night";
+  for (const DeviceNight& device : night.devices) {
+    if (!device.shift()) continue;
+    text += (night.devices.size() > 1 ? ", " + printable(device.slug) + ": " : ", ") + shift_brief(*device.shift());
+  }
   return text;
 }
 
@@ -176,8 +180,8 @@ std::string headline(const Night& night) {
 }  // namespace
 
 std::string night_text(const Night& night) {
-  std::string text = wrapped(
-      "", fmt::format("{}: {}, {}", name_of(night.verdict()), printable(night.name), headline(night)));
+  std::string text =
+      fmt::format("{}: {}, {}\n", name_of(night.verdict()), printable(night.name), headline(night));
   for (const std::string& problem : night.problems) line(text, "problem", problem);
   for (const DeviceNight& device : night.devices) text += device_text(device);
   text += '\n';

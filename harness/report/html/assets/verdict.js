@@ -68,6 +68,7 @@ function circumstances(track) {
   if (track.base)
     terms.push(...term("compared with", `the run of ${day(track.base.date)}`,
       track.base.other_device ? ", on another device: times are not judged" : ""));
+  if (track.base && track.base.shift) terms.push(...term("the machine itself", track.base.shift));
   return element("dl", {}, ...terms);
 }
 
@@ -133,13 +134,24 @@ function card(core, device, rows) {
     ...parts.reduce((all, part) => all.concat(part), []));
 }
 
+// A sentence for each machine that was slower or faster than when its base ran.
+function shifts(core) {
+  const sentences = [];
+  for (const device of core.devices) {
+    for (const track of device.tracks)
+      if (track.base && track.base.shift) sentences.push(`${device.short_name}: ${track.base.shift}.`);
+  }
+  return sentences;
+}
+
 function sentence(core) {
   const failing = core.rows.filter((row) => row.status_class === "failing").length;
   const slower = core.rows.filter((row) => row.verdict === "SLOWER").length;
   const judged = core.devices.some((device) => device.tracks.some((track) => track.base));
   const first = failing === 0 ? "No row fails" : `${plural(failing, "row")} fail`;
   const second = !judged ? "" : slower === 0 ? ", none became slower" : `, ${count(slower)} became slower`;
-  return `${first}${second}: ${plural(core.rows.length, "row")} on ${plural(core.devices.length, "device")}.`;
+  const rows = `${plural(core.rows.length, "row")} on ${plural(core.devices.length, "device")}`;
+  return [`${first}${second}: ${rows}.`, ...shifts(core)].join(" ");
 }
 
 // The verdict on the night is the page's own: what the night's mail says, the page says.
