@@ -205,10 +205,11 @@ class DeviceJudge {
 void add_absent(std::map<std::string, DeviceFolder>& devices, const VerdictOptions& options,
                 const Place& place) {
   const std::string command = command_for_rest(place);
-  const std::string advice = command.empty() ? "" : "; if the night was ended early, run the rest with `" + command + "`";
+  const std::string advice =
+      command.empty() ? "" : "; if the night was ended early, run the rest with `" + command + "`";
   for (const std::string& slug : options.expected) {
-    devices.try_emplace(
-        slug, DeviceFolder{{}, "no report tonight, although --expect-slug asks for one" + advice});
+    devices.try_emplace(slug,
+                        DeviceFolder{{}, "no report tonight, although --expect-slug asks for one" + advice});
   }
   for (const auto& [slug, target] : links_in(place.last_good)) {
     const std::string why = "no report tonight, although it had a good night in " +
