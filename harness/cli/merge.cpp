@@ -13,7 +13,7 @@ void declare_merge(CLI::App& app, app::MergeOptions& options) {
       ->required();
   app.add_flag("--overwrite", options.overwrite, "Allow an OUT that holds a report of the device");
   app.add_flag("--strict", options.strict,
-               "Fail when a rule of the device's expectations is expired or stale");
+               "Fail when a rule of the device's expectations is expired, stale or too wide");
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ class RunDeclaration {
 
   void add_all() {
     add_case_options(app_, options_.cases);
+    add_expectations();
     add_devices();
     add_output();
     add_comparisons();
@@ -129,6 +130,15 @@ class RunDeclaration {
       words.push_back(is_flag && value != "true" ? option.get_name() + "=" + value : option.get_name());
       if (!is_flag) words.push_back(value);
     }
+  }
+
+  void add_expectations() {
+    CLI::Option* option = app_.add_option(
+        "--expectations", options_.cases.expectations,
+        "Folder or file with rules about devices, which count before those that are found near "
+        "the cases; repeatable (cases/README.md)");
+    option->allow_extra_args(false);  // case files may follow
+    if (words_ == WordsOf::User) option->check(CLI::ExistingPath);
   }
 
   void add_devices() {
@@ -260,9 +270,10 @@ class RunDeclaration {
     app_.add_flag("--robust-access", options_.robust_access,
                   "Let the device bounds-check every buffer access, for shaders you do not trust; this can "
                   "change times");
-    app_.add_flag("--strict", options_.strict,
-                  "Fail when a rule of the device's expectations is expired or stale (an unexpected pass "
-                  "always fails)");
+    app_.add_flag(
+        "--strict", options_.strict,
+        "Fail when a rule of the device's expectations is expired, stale or too wide (an unexpected "
+        "pass always fails)");
   }
 
   void add_console() {
@@ -272,6 +283,10 @@ class RunDeclaration {
                       "what changed");
     never_from_journal(add_github_summary(app_, options_.github_summary), writes_outside)->excludes(watch);
     app_.get_option("--workers")->excludes(watch);
+    app_.add_flag("--dry-run", options_.dry_run,
+                  "Only check the options and the case files, and print how many rows a run would have: no "
+                  "device is used and nothing is written")
+        ->excludes(watch);
     add_benchmark_flag(app_, options_.benchmark_console);
     of_attempt(app_.add_flag("-v,--verbose", options_.attempt.verbose,
                              "Print a line for every case, and every failure in full"));

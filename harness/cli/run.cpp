@@ -57,6 +57,7 @@ ExitCode run(const app::RunOptions& asked, const Context& given) {
   Context context = given;
   const app::RunOptions options = options_of_run(asked, context);
   app::Session session(options);
+  if (options.dry_run) return app::dry_run(options, context, session, terminal());
   const app::RunOutcome outcome =
       app::run_once(options, context, session, terminal(), [&] { return stop.requested(); });
   summarize(options, outcome);

@@ -19,10 +19,16 @@ void declare_verdict(CLI::App& app, app::VerdictOptions& options) {
   app.add_option("--expect-slug", options.expected,
                  "A device that must have a report, by the name of its folder; repeatable. Devices that had "
                  "a good night are always expected");
-  app.add_option("--accept", options.accepted,
-                 "Accept that this device is worse than in its last good night, or its machine slower or "
-                 "faster: if nothing else is wrong, this night becomes its last good one (name of the "
-                 "device's folder, repeatable, or 'all')");
+  app.add_option(
+      "--accept", options.accepted,
+      "Accept that rows are worse than in the last good night: all rows of a device and a shift of "
+      "its machine (name of its folder, or 'all'), or the rows with this id, a glob. If nothing "
+      "else is wrong, this night becomes the last good one. Repeatable");
+  app.add_option("--expectations", options.expectations,
+                 "Judge the stored rows again by the rules in this folder or file, as if the night had run "
+                 "with them and no others; repeatable (default: by the rules it ran with)")
+      ->check(CLI::ExistingPath)
+      ->allow_extra_args(false);
   app.add_option("--fail-on", options.fail_on,
                  "Changes reported by `compare` that count as regressions, separated by commas, or 'none'")
       ->capture_default_str();
@@ -31,7 +37,7 @@ void declare_verdict(CLI::App& app, app::VerdictOptions& options) {
                  "not regressions (default: those up to 3 %)")
       ->check(CLI::ExistingFile);
   app.add_flag("--strict", options.strict,
-               "Treat expired and stale rules of the devices' expectations as failures");
+               "Treat expired, stale and too wide rules of the devices' expectations as failures");
   add_github_summary(app, options.github_summary);
   app.footer(
       "Exit code: 0 every device is good; 1 rows failed or are worse than in the device's last good night; 2 "

@@ -3,7 +3,9 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/cases/expansion/node_cases.h"
+#include "harness/cases/expectations/expectations.h"
 #include "harness/cases/near_ids.h"
+#include "harness/cases/yaml/case_files.h"
 #include "harness/cases/yaml/nearest.h"
 #include "harness/commands/read_node_times.h"
 
@@ -78,6 +80,35 @@ std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::pat
       "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it{}; "
       "give case files or folders",
       untrusted.empty() ? "" : fmt::format(", outside of '{}'", untrusted.string())));
+}
+
+std::vector<std::filesystem::path> CaseOptions::expectation_files() const {
+  std::vector<std::filesystem::path> all = app::expectation_files(expectations);
+  for (const std::filesystem::path& file : find_expectations(paths())) {
+    std::error_code error;
+    const auto is_this = [&](const auto& other) { return std::filesystem::equivalent(file, other, error); };
+    if (std::ranges::none_of(all, is_this)) all.push_back(file);
+  }
+  return all;
+}
+
+bool CaseOptions::has_all_cases(const std::filesystem::path& expectation_file,
+                                std::span<const std::filesystem::path> loaded) const {
+  const auto is_file = [](const std::filesystem::path& path) { return !std::filesystem::is_directory(path); };
+  const std::vector<std::filesystem::path> own = app::expectation_files(expectations);
+  if (std::ranges::find(own, expectation_file) == own.end())
+    return has_all_cases_of(expectation_file, loaded);
+  return std::ranges::none_of(files, is_file);  // rules kept elsewhere are about all cases
+}
+
+std::vector<std::filesystem::path> expectation_files(std::span<const std::filesystem::path> places) {
+  std::vector<std::filesystem::path> found;
+  for (const std::filesystem::path& place : places) {
+    std::vector<std::filesystem::path> here{place};
+    if (std::filesystem::is_directory(place)) here = cases::yaml_files_in(place);
+    found.insert(found.end(), here.begin(), here.end());
+  }
+  return found;
 }
 
 Selection CaseOptions::selection() const {

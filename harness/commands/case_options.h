@@ -28,11 +28,20 @@ struct CaseOptions {
   std::filesystem::path balance;  ///< report whose times are used to make the parts equally long; empty: none
   bool nodes = false;             ///< the nodes of chains instead of all cases, see node_cases()
   std::filesystem::path times;    ///< report with the times of chains' nodes; empty: none
+  std::vector<std::filesystem::path>
+      expectations;  ///< folders or files with rules, in addition to those found
 
   /// The paths asked for, else the folder of cases (in the current directory, else next to the binary).
   /// Folders inside `untrusted` (empty: none) are passed over. Throws Error if there is none, or if a path
   /// asked for is inside.
   std::vector<std::filesystem::path> paths(const std::filesystem::path& untrusted = {}) const;
+  /// The files with rules about devices: those of `expectations` in the order given, and then those that
+  /// belong to paths().
+  std::vector<std::filesystem::path> expectation_files() const;
+  /// Whether every case that a rule of this file may match is among the loaded case files. (A filter does not
+  /// count: it chooses among the loaded cases.)
+  bool has_all_cases(const std::filesystem::path& expectation_file,
+                     std::span<const std::filesystem::path> loaded) const;
   Selection selection() const;
   /// Whether a filter, an op, an impl or a mode is given, or the nodes of chains are taken.
   bool is_narrowed() const;
@@ -40,6 +49,9 @@ struct CaseOptions {
   /// does not count as such, as every tier is a set of cases that is run again and again.
   bool is_partial() const;
 };
+
+/// The files with rules in these places: a file itself, and the *.yaml files directly in a folder, sorted.
+std::vector<std::filesystem::path> expectation_files(std::span<const std::filesystem::path> places);
 
 /// Loads the cases of these paths. Throws Error if there is no report at `options.times`, or it has no time
 /// of a node.

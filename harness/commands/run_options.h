@@ -51,8 +51,9 @@ struct RunOptions {
   std::filesystem::path github_summary;      ///< file to append to; empty: none
   bool validation = false;
   bool robust_access = false;
-  bool strict = false;  ///< expired and stale rules of the expectations make the run fail
+  bool strict = false;  ///< expired, stale and too wide rules of the expectations make the run fail
   bool watch = false;
+  bool dry_run = false;  ///< check the options and the case files, without a device and without reports
   bool benchmark_console = false;
 };
 

@@ -107,6 +107,18 @@ find_binary() {
   assay=$root/build/release/assay
 }
 
+# Refuses options of assay run that every task would refuse: a night of them looks like a broken machine. Case files
+# with errors do not stop a night, as long as rows are left.
+check_options() {
+  local rows said status=0
+  said=$(mktemp)
+  rows=$("$assay" run --dry-run --shard "1/$shards" --out "$night" --overwrite "${options[@]}" 2>"$said" </dev/null 9>&-) ||
+    status=$?
+  ((status == 0)) || cat "$said" >&2
+  rm -f "$said"
+  ((status != 2)) || [[ -n $rows ]] || die "nightly: assay run refuses its options (${options[*]}), see above. Not starting a night." 2
+}
+
 # Lists the devices of the machine that will run the tasks; with Slurm that may be another machine than this one.
 known_devices() {
   local ask=("$assay" devices --json "${devices[@]}")
@@ -153,6 +165,7 @@ begin() {
     never_two_at_once
     find_binary
     night=$farm/$(date -u +%Y-%m-%dT%H%M%SZ)
+    check_options
     plan_night
   fi
 }

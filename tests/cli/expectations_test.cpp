@@ -79,6 +79,45 @@ TEST(Expectations, AStaleRuleFailsAStrictRun) {
   EXPECT_THAT(again.out, HasSubstr("it matches no row of this run")) << "the journal has it too";
 }
 
+TEST(Expectations, MayBeKeptOutsideOfThePackage) {
+  const Desk desk("  - {match: \"*/flat/*\", status: skip, reason: of the package}\n");
+  EXPECT_EQ(desk.run({desk.cases()}).exit_code, 0);
+  EXPECT_EQ(desk.report().at("statuses").at("SKIPPED"), 1);
+  desk.folder.write("mine/gpu.yaml", "device: \"\\\\w\"\nexpect:\n" + std::string(flat_rule) +
+                                         "  - {match: \"gone/*\", reason: a bug}\n");
+  const std::string mine = desk.folder / "mine";
+  const ProcessResult result = desk.run({"--expectations", mine, desk.cases(), "--strict"});
+  EXPECT_EQ(result.exit_code, 1) << "one rule of them is stale";
+  EXPECT_THAT(result.err, HasSubstr("expectations: " + mine + "/gpu.yaml\n"));
+  EXPECT_THAT(result.out, HasSubstr("mine/gpu.yaml:5  gone/*  (a bug)\n    it matches no row of this run"));
+  EXPECT_EQ(desk.report().at("statuses").at("EXPECTED_FAIL"), 1) << "they count before those of the package";
+  const ProcessResult one_file =
+      desk.run({"--expectations", mine, desk.folder / "cases/flat.yaml", "--strict"});
+  EXPECT_EQ(one_file.exit_code, 0) << "the rule may be about cases of other files" << one_file.out;
+}
+
+TEST(Expectations, OfARunThatIsResumedMustBeTheSame) {
+  const Desk desk(flat_rule);
+  desk.folder.write("mine/gpu.yaml", "device: none\nexpect:\n  - {match: \"a/*\", reason: a bug}\n");
+  const ProcessResult result = desk.run({"--expectations", desk.folder / "mine", desk.cases()});
+  EXPECT_THAT(result.err, HasSubstr("mine/gpu.yaml: 'none' is not in '"))
+      << "its device fits none of the run's";
+  EXPECT_EQ(assay({"run", "--resume", desk.folder / "out"}).exit_code, 0);
+  desk.folder.write("mine/gpu.yaml", "device: none\nexpect:\n  - {match: \"b/*\", reason: a bug}\n");
+  const ProcessResult changed = assay({"run", "--resume", desk.folder / "out"});
+  EXPECT_EQ(changed.exit_code, 2);
+  EXPECT_THAT(changed.err, HasSubstr("the expectations have changed"));
+}
+
+TEST(Expectations, ARuleThatIsTooWideSaysToWhatItCanBeNarrowed) {
+  const Desk desk("  - {match: \"*\", status: mistrusted, reason: proves nothing}\n");
+  const ProcessResult result = desk.run({desk.cases()});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("4 of its 5 rows pass, such as "));
+  EXPECT_THAT(result.out, HasSubstr("narrow it "));
+  EXPECT_EQ(desk.report().at("rule_notes").at(0).at("state"), "wide");
+}
+
 TEST(Expectations, ARuleOfRowsThatWereNotSelectedIsNotStale) {
   const Desk desk(std::string(flat_rule) + "  - {match: \"gone/*\", reason: a bug}\n");
   EXPECT_EQ(desk.run({desk.cases(), "--strict", "--filter", "*/small/*"}).exit_code, 0);

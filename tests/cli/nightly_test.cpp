@@ -1,3 +1,4 @@
+#include "tests/cli/sample_cases.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary_folder.h"
 
@@ -34,6 +35,13 @@ case $1 in
     echo ']'
     ;;
   run)
+    if [[ $* == *--dry-run* ]]; then
+      sed -i '$d' calls # is no part of the night
+      echo "$*" >dry_run
+      [[ -e no_rows ]] || echo 'a run would have 2 rows for each device'
+      [[ ! -e refuses ]] || { cat refuses >&2; exit 2; }
+      exit
+    fi
     while (($#)); do
       [[ $1 != --out && $1 != --resume ]] || out=$2
       shift
@@ -319,6 +327,56 @@ TEST_F(Nightly, PassesSignalsOnToTheRunAndConcludes) {
     for (const char* name : {"started", "stopped", "calls"}) unset(name);
     fs::remove_all(farm());
   }
+}
+
+TEST_F(Nightly, SaysHowToResumeANightThatASignalEnded) {
+  set("slow");
+  const int pid = start({.words = {"/bin/bash", "-c", R"(exec "$0" "$1" 2>said)",
+                                   (package() / "scripts/farm/nightly.sh").string(), farm().string()},
+                         .directory = folder.path()});
+  for (int i = 0; i < 3000 && !fs::exists(package() / "started"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ::kill(pid, SIGTERM);
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  EXPECT_THAT(read_file(folder.path() / "said"),
+              HasSubstr("to run the rest and conclude it again: " +
+                        (package() / "scripts/farm/nightly.sh").string() + " --resume " + night().string()));
+}
+
+TEST_F(Nightly, RefusesOptionsThatEveryTaskWouldRefuse) {
+  set("refuses", "--tier: smok not in {smoke,ci,nightly}\n");
+  set("no_rows");
+  const ProcessResult result = nightly({"--shards", "2", farm(), "--", "--tier", "smok"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("--tier: smok not in {smoke,ci,nightly}\n"),
+                    HasSubstr("nightly: assay run refuses its options (--tier smok), see above")));
+  EXPECT_EQ(result.out, "") << "there is no verdict";
+  EXPECT_THAT(read_file(package() / "dry_run"), HasSubstr("--shard 1/2 "));
+  EXPECT_EQ(calls(), "");
+  EXPECT_FALSE(fs::exists(farm() / "latest"));
+}
+
+TEST_F(Nightly, RefusesThemInTheWordsOfTheBinary) {
+  for (const auto& [option, value, why] :
+       {std::tuple("--tier", "smok", "smok"), std::tuple("--filter", "no/such/*", "none of "),
+        std::tuple("--budgt", "1", "--budgt"), std::tuple("--shaders", "nowhere", "nowhere"),
+        std::tuple("--shard", "1/2", "--shard")}) {
+    folder.write("package/cases/c.yaml", shuffle_cases);
+    const ProcessResult result =
+        run({.words = words({farm(), "--", option, value}), .environment = {{"ASSAY", ASSAY_BINARY}}});
+    EXPECT_EQ(result.exit_code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(why));
+    EXPECT_FALSE(fs::exists(farm() / "latest"));
+  }
+}
+
+TEST_F(Nightly, ACaseFileWithAnErrorDoesNotStopIt) {
+  set("refuses", "cases/view.yaml:3:1: error: unknown key\n");
+  const ProcessResult result = nightly({farm()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.err, HasSubstr("cases/view.yaml:3:1: error: unknown key\n"));
 }
 
 TEST_F(Nightly, RefusesWhatItDoesNotKnow) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace assay {
@@ -40,8 +41,31 @@ bool Expectation::matches(const RowWords& row) const {
              params, [&](const auto& param) { return has_pair(row.params, param.first, param.second); });
 }
 
-bool Expectation::expects(Status status) const {
-  return kind == Kind::Fail && std::ranges::find(statuses, status) != statuses.end();
+std::span<const std::string_view> failure_metrics() {
+  static constexpr std::array<std::string_view, 17> metrics{"wrong_value",
+                                                            "unwritten",
+                                                            "write_out_of_bounds",
+                                                            "depends_on_padding",
+                                                            "reads_out_of_bounds",
+                                                            "depends_on_old_output",
+                                                            "nondeterministic",
+                                                            "input_modified",
+                                                            "too_many_flips",
+                                                            "all_zeros",
+                                                            "constant",
+                                                            "copied_input",
+                                                            "shifted",
+                                                            "saturated",
+                                                            no_answer,
+                                                            layer_messages,
+                                                            later_run};
+  return metrics;
+}
+
+bool Expectation::expects(Status status, std::string_view metric) const {
+  if (kind != Kind::Fail || std::ranges::find(statuses, status) == statuses.end()) return false;
+  const bool has_metric = status == Status::Fail || status == Status::Mistrusted;
+  return metrics.empty() || !has_metric || std::ranges::find(metrics, metric) != metrics.end();
 }
 
 std::string Expectation::why() const {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,13 @@ struct RowWords {
   std::string_view impl;
 };
 
+/// The kinds of failure that a rule may expect in `metric`: what reports call the metric of a wrong answer or
+/// of one that proves little, and these kinds of FAIL that have none there.
+inline constexpr std::string_view no_answer = "no_answer";  ///< no answer was checked: no shader was compiled
+inline constexpr std::string_view layer_messages = "layer_messages";  ///< right, with messages of the layer
+inline constexpr std::string_view later_run = "later_run";  ///< right, but not on secret data or while timed
+std::span<const std::string_view> failure_metrics();
+
 /// A rule that says what is known in advance about rows on a device.
 struct Expectation {
   enum class Kind : std::uint8_t {
@@ -36,13 +44,16 @@ struct Expectation {
   std::string impl;  ///< a glob; empty: every impl
   Kind kind = Kind::Fail;
   std::vector<Status> statuses{Status::Fail};  ///< for Kind::Fail: the expected statuses
+  /// Of FAIL and MISTRUSTED, only these kinds are expected (failure_metrics); none: every kind.
+  std::vector<std::string> metrics;
   std::string reason;
   std::string link;                              ///< where the bug is discussed, or empty
   std::optional<std::chrono::sys_days> expires;  ///< the last day on which the rule applies, UTC
   SourceLocation where;
 
   bool matches(const RowWords& row) const;
-  bool expects(Status status) const;
+  /// Whether the rule expects that a row ends so; `metric` is one of failure_metrics(), or empty.
+  bool expects(Status status, std::string_view metric) const;
   /// Returns "REASON" or "REASON, LINK".
   std::string why() const;
 };

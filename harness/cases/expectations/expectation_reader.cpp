@@ -71,6 +71,34 @@ void read_statuses(const Node::Entry& entry, Expectation& rule) {
   if (rule.statuses.empty()) throw Problem(diagnose(*entry.key, "'status' is an empty list"));
 }
 
+const std::vector<std::string>& metric_names() {
+  static const std::vector<std::string> names(failure_metrics().begin(), failure_metrics().end());
+  return names;
+}
+
+/// Reads `metric`, one name or a list. Call it once the statuses are known.
+void read_metrics(const Node::Entry& entry, Expectation& rule) {
+  const auto read = [&](const Node& node, const Node& caret) {
+    const std::string& name = to_text(node, {&caret, "metric"});
+    if (std::ranges::find(metric_names(), name) == metric_names().end())
+      throw unknown_name(caret, "metric", name, metric_names());
+    rule.metrics.push_back(name);
+  };
+  const Node& value = *entry.value;
+  if (!value.is_list()) {
+    read(value, *entry.key);
+  } else {
+    for (const Node* item : value.items) read(*item, item->is_scalar() ? *item : *entry.key);
+  }
+  if (rule.metrics.empty()) throw Problem(diagnose(*entry.key, "'metric' is an empty list"));
+  const auto has = [&](Status status) {
+    return std::ranges::find(rule.statuses, status) != rule.statuses.end();
+  };
+  if (rule.kind == Expectation::Kind::Fail && (has(Status::Fail) || has(Status::Mistrusted))) return;
+  throw Problem(
+      diagnose(*entry.key, "'metric' says how a row fails, so 'status' must have fail or mistrusted"));
+}
+
 Value read_qparams(const Node& map, const Node::Entry& param) {
   static const std::array<std::string, 2> keys{"scale", "zero_point"};
   check_keys(map, keys);
@@ -132,8 +160,8 @@ const std::string& filled_text(const Node::Entry& entry) {
 }
 
 Expectation read_expectation(const Node& node) {
-  static const std::array<std::string, 8> keys{"match",  "params", "mode", "impl",
-                                               "status", "reason", "link", "expires"};
+  static const std::array<std::string, 9> keys{"match",  "params", "mode", "impl",   "status",
+                                               "metric", "reason", "link", "expires"};
   if (!node.is_map())
     throw Problem(diagnose(node, "a rule is a map {match: GLOB, status: fail|skip|..., reason: TEXT}"));
   check_keys(node, keys);
@@ -143,6 +171,7 @@ Expectation read_expectation(const Node& node) {
   if (const Node::Entry* mode = node.find_entry("mode")) rule.mode = read_mode(*mode);
   if (const Node::Entry* impl = node.find_entry("impl")) rule.impl = filled_text(*impl);
   if (const Node::Entry* status = node.find_entry("status")) read_statuses(*status, rule);
+  if (const Node::Entry* metric = node.find_entry("metric")) read_metrics(*metric, rule);
   rule.reason = filled_text(required(node, "reason", node));
   if (const Node::Entry* link = node.find_entry("link")) rule.link = filled_text(*link);
   if (const Node::Entry* expires = node.find_entry("expires")) rule.expires = read_expires(*expires);

@@ -65,7 +65,8 @@ void read_file(const fs::path& path, Expectations& expectations, cases::Reporter
   }
   if (!root->flaws.empty()) throw cases::Problem(cases::diagnose(root->flaws.front()));
   cases::check_keys(*root, keys);
-  Expectations::Device device{read_device(cases::required(*root, "device", *root)), {}};
+  const cases::Node::Entry& name = cases::required(*root, "device", *root);
+  Expectations::Device device{read_device(name), {}, name.value->text};
   read_rules(cases::required(*root, "expect", *root), device, reporter);
   expectations.add(std::move(device));
 }
@@ -111,6 +112,17 @@ std::vector<const Expectation*> Expectations::of_device(std::string_view device_
     for (const Expectation& rule : device.rules) rules.push_back(&rule);
   }
   return rules;
+}
+
+std::vector<std::pair<std::string, std::string>> Expectations::files_without_device(
+    std::span<const std::string> device_names) const {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const Device& device : devices_) {
+    const auto is_named = [&](const std::string& name) { return device.name.is_in(name); };
+    if (device.rules.empty() || std::ranges::any_of(device_names, is_named)) continue;
+    files.emplace_back(device.rules.front().where.file, device.text);
+  }
+  return files;
 }
 
 std::vector<fs::path> find_expectations(std::span<const fs::path> case_paths) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -27,11 +28,17 @@ class Expectations {
   /// Returns every rule of the device in the same order, expired or not.
   std::vector<const Expectation*> of_device(std::string_view device_name) const;
 
+  /// Returns the files whose `device` matches none of these names although it has rules, each with the text
+  /// of that `device`.
+  std::vector<std::pair<std::string, std::string>> files_without_device(
+      std::span<const std::string> device_names) const;
+
   bool is_expired(const Expectation& rule) const { return rule.expires && *rule.expires < today_; }
 
   struct Device {
     Pattern name;  ///< searched in the device's name
     std::vector<Expectation> rules;
+    std::string text;  ///< of `name`, for messages
   };
   void add(Device device) { devices_.push_back(std::move(device)); }
 

@@ -105,8 +105,25 @@ TEST(Expectations, ExpectFailUnlessTheySayOtherwise) {
   const Expectation* list = rules.find("H100", {.id = "b"});
   ASSERT_NE(list, nullptr);
   EXPECT_THAT(list->statuses, ElementsAre(Status::Crash, Status::DeviceLost));
-  EXPECT_FALSE(list->expects(Status::Fail));
+  EXPECT_FALSE(list->expects(Status::Fail, "wrong_value"));
   EXPECT_EQ(list->why(), "r, https://example.org/7");
+}
+
+TEST(Expectations, MayExpectOneKindOfFailure) {
+  const TemporaryFolder folder;
+  const Expectations rules = good(folder, R"(
+  - {match: a, metric: wrong_value, reason: r}
+  - {match: b, status: [fail, crash], metric: [no_answer, later_run], reason: r}
+)");
+  const Expectation* one = rules.find("H100", {.id = "a"});
+  ASSERT_NE(one, nullptr);
+  EXPECT_TRUE(one->expects(Status::Fail, "wrong_value"));
+  EXPECT_FALSE(one->expects(Status::Fail, no_answer));
+  const Expectation* list = rules.find("H100", {.id = "b"});
+  ASSERT_NE(list, nullptr);
+  EXPECT_TRUE(list->expects(Status::Fail, later_run));
+  EXPECT_FALSE(list->expects(Status::Fail, "wrong_value"));
+  EXPECT_TRUE(list->expects(Status::Crash, "")) << "a crash has no metric";
 }
 
 TEST(Expectations, CountToTheEndOfTheirLastDay) {
@@ -169,6 +186,10 @@ TEST(Expectations, AreStrictInWhatARuleSays) {
       error_of_rule("status: MISSING"),
       "unknown status 'missing'; known: skip, fail, crash, timeout, out_of_memory, device_lost, suspect, "
       "mistrusted, flaky");
+  EXPECT_THAT(error_of_rule("metric: wrong_valu"), StartsWith("unknown metric 'wrong_valu'"));
+  EXPECT_EQ(error_of_rule("metric: []"), "'metric' is an empty list");
+  EXPECT_EQ(error_of_rule("status: crash, metric: wrong_value"),
+            "'metric' says how a row fails, so 'status' must have fail or mistrusted");
   EXPECT_EQ(error_of_rule("params: {}"), "'params' must be a map of parameters and their values, got a map");
   EXPECT_EQ(error_of_rule("params: {n: }"), "'n' has no value");
   EXPECT_EQ(error_of_rule("params: {n: [1, a]}"), "'n' must be a 64-bit decimal integer, got the text 'a'");

@@ -3,9 +3,13 @@
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
+#include "harness/cases/select.h"
+#include "harness/commands/case_options.h"
 #include "harness/commands/farm/baseline.h"
 #include "harness/commands/farm/farm_tree.h"
 #include "harness/commands/farm/night_folder.h"
+#include "harness/commands/rules/expected_end.h"
+#include "harness/commands/rules/rule_notes.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/run_noise.h"
 #include "harness/report/journal/checked_journal.h"
@@ -14,6 +18,7 @@
 #include "harness/report/night/night.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -71,12 +76,24 @@ fs::path canonical_or_empty(const fs::path& path) {
   return error ? fs::path() : canonical;
 }
 
+/// The command that runs what a night of nightly.sh has not finished; empty: another script ran the night.
+std::string command_for_rest(const Place& place) {
+  std::error_code error;
+  return fs::exists(place.night / plan_name, error) ? "nightly.sh --resume " + place.night.string() : "";
+}
+
+/// What reports are judged by, besides the options.
+struct JudgedBy {
+  RunNoise noise;
+  std::optional<Expectations> expectations;  ///< absent: rows keep their statuses
+};
+
 /// Judges one device's report, compared with its last good night.
 class DeviceJudge {
  public:
-  DeviceJudge(const VerdictOptions& options, const RunNoise& noise, const Place& place, std::string slug,
+  DeviceJudge(const VerdictOptions& options, const JudgedBy& by, const Place& place, std::string slug,
               EarlierVerdict earlier)
-      : options_(options), noise_(noise), place_(place), earlier_(std::move(earlier)) {
+      : options_(options), by_(by), place_(place), earlier_(std::move(earlier)) {
     device_.slug = std::move(slug);
     device_.failing = parse_verdicts(options.fail_on, "--fail-on");
     device_.is_accepted =
@@ -107,6 +124,7 @@ class DeviceJudge {
     }
     try {
       RunReport report = read_checked_journal(*journal);
+      if (by_.expectations) judge_rows_again(report);
       device_.run = digest_of(report);
       device_.has_strict_notes = options_.strict && !report.run.rule_notes.empty();
       device_.duration_s = duration_s(report.run.started_utc, *journal);
@@ -119,6 +137,11 @@ class DeviceJudge {
         may_become_last_good_ && !hides_changes() && device_.verdict() == NightVerdict::Good;
   }
 
+  void judge_rows_again(RunReport& report) const {
+    expect_again(report, *by_.expectations);
+    report.run.rule_notes = rule_notes(*by_.expectations, report, {.is_narrowed = true});
+  }
+
   std::string why_incomplete(const RunReport& report, const fs::path& journal) const {
     if (is_being_written(journal)) return "the run has not ended";
     return std::string("the run did not finish") +
@@ -127,9 +150,8 @@ class DeviceJudge {
   }
 
   std::string resuming_command() const {
-    std::error_code error;
-    if (fs::exists(place_.night / plan_name, error)) return "nightly.sh --resume " + place_.night.string();
-    return "assay run --resume " + folder_.string();
+    const std::string of_night = command_for_rest(place_);
+    return of_night.empty() ? "assay run --resume " + folder_.string() : of_night;
   }
 
   void compare(RunReport report) {
@@ -149,7 +171,8 @@ class DeviceJudge {
     before.push_back(std::move(*baseline.report));
     now.push_back(std::move(next));
     const RunComparison comparison =
-        compare_runs(std::move(before), std::move(now), {.keep_conditions = false}, noise_);
+        compare_runs(std::move(before), std::move(now), {.keep_conditions = false}, by_.noise);
+    accept_rows(comparison);
     device_.last_good = {place_.from_night(baseline.folder).string(), digest_of(comparison)};
   } catch (const Error& error) {
     device_.problems.push_back(std::string("its last good night cannot be compared with: ") + error.what() +
@@ -161,10 +184,22 @@ class DeviceJudge {
     return device_.shift() && device_.shift()->evidence == ShiftEvidence::Suspected && !device_.is_accepted;
   }
 
+  /// Accepts worse rows that --accept names, and those that an earlier verdict accepted.
+  void accept_rows(const RunComparison& comparison) {
+    for (const RowVerdict& row : comparison.rows) {
+      if (!row.verdict || !device_.failing.contains(*row.verdict)) continue;
+      const bool is_named = std::ranges::any_of(
+          options_.accepted, [&](const std::string& glob) { return glob_matches(glob, row.info.id); });
+      if (!is_named && !earlier_.accepted_rows.contains(row.info.id)) continue;
+      device_.accepted_rows.insert(row.info.id);
+      ++device_.accepted;
+    }
+  }
+
   fs::path link() const { return place_.last_good / device_.slug; }
 
   const VerdictOptions& options_;
-  const RunNoise& noise_;
+  const JudgedBy& by_;
   const Place& place_;
   EarlierVerdict earlier_;
   fs::path folder_;
@@ -175,8 +210,13 @@ class DeviceJudge {
 /// Adds devices that should have a report, but do not.
 void add_absent(std::map<std::string, DeviceFolder>& devices, const VerdictOptions& options,
                 const Place& place) {
-  for (const std::string& slug : options.expected)
-    devices.try_emplace(slug, DeviceFolder{{}, "no report tonight, although --expect-slug asks for one"});
+  const std::string command = command_for_rest(place);
+  const std::string advice =
+      command.empty() ? "" : "; if the night was ended early, run the rest with `" + command + "`";
+  for (const std::string& slug : options.expected) {
+    devices.try_emplace(slug,
+                        DeviceFolder{{}, "no report tonight, although --expect-slug asks for one" + advice});
+  }
   for (const auto& [slug, target] : links_in(place.last_good)) {
     const std::string why = "no report tonight, although it had a good night in " +
                             place.from_night(target).string() + "; if the device was removed, delete " +
@@ -185,14 +225,32 @@ void add_absent(std::map<std::string, DeviceFolder>& devices, const VerdictOptio
   }
 }
 
-void refuse_unknown_slugs(const VerdictOptions& options, const std::map<std::string, DeviceFolder>& devices) {
-  for (const std::string& slug : options.accepted) {
-    if (slug == "all" || devices.contains(slug)) continue;
+/// Refuses a word of --accept that names no device and fits no row that is worse.
+void refuse_unknown_acceptance(const VerdictOptions& options, const Night& night) {
+  for (const std::string& word : options.accepted) {
+    const auto is_meant = [&](const DeviceNight& device) {
+      return word == device.slug || std::ranges::any_of(device.accepted_rows, [&](const std::string& id) {
+               return glob_matches(word, id);
+             });
+    };
+    if (word == "all" || std::ranges::any_of(night.devices, is_meant)) continue;
     std::vector<std::string> known{"all"};
-    for (const auto& [name, folder] : devices) known.push_back(name);
-    throw Error(fmt::format("accepting regressions: the night has no device '{}'; known to --accept: {}",
-                            slug, fmt::join(known, ", ")));
+    for (const DeviceNight& device : night.devices) known.push_back(device.slug);
+    throw Error(fmt::format(
+        "accepting regressions: the night has no device '{0}', and no row with the id '{0}' is worse than in "
+        "a last good night; known to --accept: {1}, and the ids of rows that are worse",
+        word, fmt::join(known, ", ")));
   }
+}
+
+/// Reads the rules of --expectations. Throws Error(Usage) if a file has an error.
+std::optional<Expectations> rules_of(const VerdictOptions& options) {
+  if (options.expectations.empty()) return std::nullopt;
+  ExpectationsResult result = load_expectations(expectation_files(options.expectations));
+  if (result.errors.empty()) return std::move(result.expectations);
+  std::string text = "judging by other expectations: the rules have errors";
+  for (const Diagnostic& error : result.errors) text += "\n" + to_string(error);
+  throw Error(text);
 }
 
 /// Refuses a folder without any run that holds files with the names of a verdict: they belong to something
@@ -219,16 +277,16 @@ Night judge(const VerdictOptions& options, const Place& place) {
               .bytes = bytes_below(place.night),
               .free_bytes = free_bytes(place.night)};
   add_absent(folders, options, place);
-  refuse_unknown_slugs(options, folders);
   if (folders.empty()) night.problems.push_back("no device has a report in " + place.night.string());
-  const RunNoise noise = read_run_noise(options.run_noise);
+  const JudgedBy by{read_run_noise(options.run_noise), rules_of(options)};
   const auto earlier = earlier_verdicts(night_json_in(place.night));
   for (const auto& [slug, folder] : folders) {
     const auto before = earlier.find(slug);
     night.devices.push_back(
-        DeviceJudge(options, noise, place, slug, before == earlier.end() ? EarlierVerdict{} : before->second)
+        DeviceJudge(options, by, place, slug, before == earlier.end() ? EarlierVerdict{} : before->second)
             .judged(folder));
   }
+  refuse_unknown_acceptance(options, night);
   return night;
 }
 

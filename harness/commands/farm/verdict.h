@@ -10,13 +10,17 @@
 namespace assay::app {
 
 struct VerdictOptions {
-  std::filesystem::path night;                 ///< folder that was the --out of the night's runs
-  std::filesystem::path last_good;             ///< folder of links; empty: last-good next to the night
-  std::vector<std::string> expected;           ///< slugs of devices that must have a report
-  std::vector<std::string> accepted;           ///< slugs of devices, or "all", whose regressions are accepted
+  std::filesystem::path night;        ///< folder that was the --out of the night's runs
+  std::filesystem::path last_good;    ///< folder of links; empty: last-good next to the night
+  std::vector<std::string> expected;  ///< slugs of devices that must have a report
+  /// Whose regressions are accepted: slugs of devices, "all", and globs over ids of rows.
+  std::vector<std::string> accepted;
+  /// Folders or files with rules by which the stored rows are judged again; empty: the rows keep their
+  /// statuses.
+  std::vector<std::filesystem::path> expectations;
   std::string fail_on = "slower,broken,gone";  ///< names of verdicts, or "none"
   std::filesystem::path run_noise;       ///< file with the noise between runs of devices; empty: unknown
-  bool strict = false;                   ///< expired and stale rules are failures
+  bool strict = false;                   ///< expired, stale and too wide rules are failures
   bool keep_last_good = false;           ///< move no link
   std::filesystem::path github_summary;  ///< file to append to; empty: none
   std::string version;                   ///< version of this assay

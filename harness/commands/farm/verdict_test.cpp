@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 /// A farm's folder with nights of the 1st, 2nd, ... of January.
@@ -143,6 +144,49 @@ TEST_F(VerdictOfANight, WhoseMachineMayHaveChangedDoesNotHideChangesOfPrograms) 
   EXPECT_TRUE(fs::equivalent(last_good("acme"), first)) << "the next night is compared with that one as well";
 }
 
+TEST_F(VerdictOfANight, AcceptsSingleRowsByTheirIds) {
+  run(1, {test::passed("a"), test::passed("b1"), test::passed("b2")});
+  const fs::path second = run(2, {test::passed("a")});
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Failures);
+  EXPECT_EQ(judge(2, {.accepted = {"*/b1/*"}}), ExitCode::Failures);
+  EXPECT_THAT(text(), HasSubstr("1 row worse than in the last good night\n\n"));
+  EXPECT_THAT(text(), HasSubstr("  worse   1 row whose change was accepted\n"));
+  EXPECT_THAT(text(), HasSubstr("\n  GONE            shuffle/b2/"));
+  EXPECT_THAT(text(), Not(HasSubstr("\n  GONE            shuffle/b1/")));
+  const fs::path first = fs::canonical(last_good("acme"));
+  EXPECT_FALSE(fs::equivalent(first, second));
+  EXPECT_EQ(judge(2, {.accepted = {"*/b2/*"}}), ExitCode::Fine) << "what was accepted before stays so";
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+}
+
+TEST_F(VerdictOfANight, AKnownFailureIsNoRegression) {
+  Record known = test::failed("b");
+  known.status = Status::ExpectedFail;
+  run(1, {test::passed("a"), test::passed("b")});
+  run(2, {test::passed("a"), known});
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("2: 1 PASS, 1 EXPECTED_FAIL\n"));
+}
+
+TEST_F(VerdictOfANight, IsGivenAgainByOtherRules) {
+  run(1, {test::passed("a"), test::failed("b")});
+  EXPECT_EQ(judge(1), ExitCode::Failures);
+  const fs::path rules = farm.path() / "rules";
+  farm.write("rules/gpu.yaml", "device: \"\\\\w\"\nexpect:\n  - {match: \"*/b/*\", reason: a bug}\n");
+  EXPECT_EQ(judge(1, {.expectations = {rules}}), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("1 PASS, 1 EXPECTED_FAIL"));
+  EXPECT_TRUE(fs::exists(last_good("acme")));
+  farm.write("rules/gpu.yaml",
+             "device: \"\\\\w\"\nexpect:\n  - {match: \"*/b/*\", metric: unwritten, reason: r}\n");
+  EXPECT_EQ(judge(1, {.expectations = {rules}}), ExitCode::Failures) << "it is a wrong value";
+  farm.write("rules/gpu.yaml", "device: \"\\\\w\"\nexpect:\n  - {match: \"*\"}\n");
+  EXPECT_THAT(test::error_of([&] { judge(1, {.expectations = {rules}}); }),
+              HasSubstr("'reason' is missing here"));
+}
+
 TEST_F(VerdictOfANight, SaidTwiceIsTheSame) {
   run(1, {test::passed("a")});
   run(2, {test::passed("a"), test::passed("b")});
@@ -227,6 +271,10 @@ TEST_F(VerdictOfANight, AnExpectedDeviceIsMissedInItsFirstNightToo) {
   EXPECT_EQ(judge(1, {.expected = {"acme", "new-one"}}), ExitCode::Infrastructure);
   EXPECT_THAT(text(), HasSubstr("\nINFRASTRUCTURE  new-one\n"
                                 "  problem no report tonight, although --expect-slug asks for one\n"));
+  test::write_file(night(1) / "plan", "");
+  judge(1, {.expected = {"acme", "new-one"}});
+  EXPECT_THAT(text(), HasSubstr("; if the night was ended early"));
+  EXPECT_THAT(text(), HasSubstr(night(1).string() + "`\n"));
 }
 
 TEST_F(VerdictOfANight, DamageOfOneDeviceHidesNoOther) {
@@ -418,8 +466,10 @@ TEST_F(VerdictOfANight, RefusesWhatCannotBeMeant) {
   };
   EXPECT_THAT(refusal({.night = farm / "nowhere"}), HasSubstr("cannot be found"));
   EXPECT_THAT(refusal({.night = farm.write("file", "text")}), HasSubstr("is not a folder"));
-  EXPECT_THAT(refusal({.night = night(1), .accepted = {"acne"}}),
-              HasSubstr("the night has no device 'acne'; known to --accept: all, acme"));
+  EXPECT_THAT(
+      refusal({.night = night(1), .accepted = {"acne"}}),
+      HasSubstr("the night has no device 'acne', and no row with the id 'acne' is worse than in a last "
+                "good night; known to --accept: all, acme, and the ids of rows that are worse"));
   EXPECT_THAT(refusal({.night = night(1), .fail_on = "slow"}), HasSubstr("'slow' is not a verdict"));
   EXPECT_FALSE(fs::exists(night(1) / "nightly.json"));
 }

@@ -6,7 +6,7 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/merge/merged_shards.h"
-#include "harness/commands/run/output/rule_notes.h"
+#include "harness/commands/rules/rule_notes.h"
 #include "harness/commands/run/output/run_folder.h"
 #include "harness/commands/run/setup/engine_options.h"
 #include "harness/commands/run/setup/run_inputs.h"
@@ -121,7 +121,7 @@ class CasesOfRun {
     if (const auto changed =
             different_inputs({{"cases", run.inputs.at("cases")}}, run_inputs(options_, loaded_)))
       throw Error(*changed + " have changed");
-    expectations_ = load_expectations(find_expectations(paths)).expectations;
+    expectations_ = load_expectations(options_.cases.expectation_files()).expectations;
   }
 
   bool has_errors() const { return !loaded_.errors.empty(); }
@@ -142,12 +142,15 @@ class CasesOfRun {
 
   std::vector<RuleNote> notes(const RunReport& report) const {
     if (expectations_.of_device(device_.name).empty()) return {};
-    return rule_notes(expectations_, report,
-                      {.left_out = rows_left_out(loaded_.cases, report),
-                       .is_narrowed = options_.cases.is_narrowed(),
-                       .has_all_cases = [this](const std::string& file) {
-                         return !has_errors() && has_all_cases_of(file, loaded_.files);
-                       }});
+    return rule_notes(
+        expectations_, report,
+        {.left_out = rows_left_out(loaded_.cases, report),
+         .is_narrowed = options_.cases.is_narrowed(),
+         .covers = [this](const Expectation& rule) { return rule_covers(options_.cases, rule); },
+         .has_all_cases =
+             [this](const std::string& file) {
+               return !has_errors() && options_.cases.has_all_cases(file, loaded_.files);
+             }});
   }
 
  private:

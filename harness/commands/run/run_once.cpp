@@ -5,9 +5,9 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/chain/node_times.h"
 #include "harness/commands/find_report.h"
+#include "harness/commands/rules/rule_notes.h"
 #include "harness/commands/run/output/device_output.h"
 #include "harness/commands/run/output/expected_rows.h"
-#include "harness/commands/run/output/rule_notes.h"
 #include "harness/commands/run/setup/device_session.h"
 #include "harness/commands/run/setup/engine_options.h"
 #include "harness/commands/run/setup/resume.h"
@@ -112,14 +112,7 @@ class Run {
 
   RunOutcome run() {
     RunOutcome outcome{.files = loaded_.files};
-    if (groups_.empty()) {
-      if (loaded_.errors.empty() && shard_.all_groups > 0) return outcome;  // more shards than groups
-      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases);
-      outcome.code = ExitCode::Usage;
-      return outcome;
-    }
-    refuse_empty_comparison(options_, timed_impls_);
-    load_expectation_rules(outcome);
+    if (has_nothing_to_run(outcome)) return outcome;
     if (options_.attempt.isolation) {
       run_on_workers(outcome);
     } else {
@@ -135,7 +128,31 @@ class Run {
     return outcome;
   }
 
+  ExitCode dry_run() {
+    RunOutcome outcome;
+    if (!has_nothing_to_run(outcome)) {
+      std::size_t rows = 0;
+      for (const PlannedGroup& group : groups_) rows += group.size();
+      terminal_.out << fmt::format("a run would have {} row{} for each device\n", rows, rows == 1 ? "" : "s");
+    }
+    return loaded_.errors.empty() ? outcome.code : ExitCode::Usage;
+  }
+
  private:
+  /// Checks what needs no device, and loads the expectations. Returns whether there is nothing to run, with
+  /// the exit code in `outcome`. Throws Error(Usage) if that cannot be what was meant.
+  bool has_nothing_to_run(RunOutcome& outcome) {
+    if (groups_.empty()) {
+      if (loaded_.errors.empty() && shard_.all_groups > 0) return true;  // more shards than groups
+      if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases);
+      outcome.code = ExitCode::Usage;
+      return true;
+    }
+    refuse_empty_comparison(options_, timed_impls_);
+    load_expectation_rules(outcome);
+    return false;
+  }
+
   /// The exit code of a device's report. If --max-failures stopped the run, rows that did not end do not
   /// count: they are no failure of the machine.
   ExitCode exit_code_of(const RunReport& report) const {
@@ -183,7 +200,7 @@ class Run {
   }
 
   void load_expectation_rules(RunOutcome& outcome) {
-    const std::vector<std::filesystem::path> files = find_expectations(options_.cases.paths());
+    const std::vector<std::filesystem::path> files = options_.cases.expectation_files();
     outcome.files.insert(outcome.files.end(), files.begin(), files.end());
     if (!options_.watch) terminal_.log << expectations_lines(files);
     ExpectationsResult result = load_expectations(files);
@@ -194,6 +211,12 @@ class Run {
     expectations_ = std::move(result.expectations);
   }
 
+  void name_unused_rules(std::span<const DeviceInfo> devices) const {
+    std::vector<std::string> names;
+    for (const DeviceInfo& device : devices) names.push_back(device.name);
+    if (!options_.watch) terminal_.log << unused_files_lines(expectations_, names);
+  }
+
   bool stopped() const { return stop_requested_(); }
 
   /// Runs in this process, one device after the other.
@@ -201,6 +224,7 @@ class Run {
     if (!session_.devices) session_.devices = std::make_unique<RunDevices>(options_);
     std::vector<DeviceInfo> infos;
     for (const RunDevices::Opened& opened : session_.devices->opened()) infos.push_back(opened.info);
+    name_unused_rules(infos);
     check_times(infos);
     check_shaders(infos);
     session_.folder.make(session_.devices->slugs());
@@ -223,11 +247,28 @@ class Run {
     DeviceOutput output(output_parts(), {opened.info, opened.slug}, true);
     DeviceSession session(parts, opened);
     RowsLeft left;
-    if (output.has_run()) left = resumed_rows(output.recorder().so_far(), session);
+    const bool is_resumed = output.has_run();
+    if (is_resumed) left = resumed_rows(output.recorder().so_far(), session);
     session.tell(output.listener());
+    if (is_resumed) {
+      run_alone_first(output.recorder().so_far(), session);
+      left = resumed_rows(output.recorder().so_far(), session);
+    }
     if (const std::string no_dump_because = session.run(left); !no_dump_because.empty())
       terminal_.errors << printable_line("error: " + no_dump_because) << '\n';
     return conclude(output);
+  }
+
+  /// Runs each row that must run alone by itself. What stops this stops the run of the other rows as well.
+  void run_alone_first(const ReportBuilder& journal, DeviceSession& session) const {
+    for (const RowIndex row : rows_to_run_alone(journal)) {
+      if (stopped()) return;
+      RowsLeft left = resumed_rows(journal, session);
+      left.wanted.assign(left.wanted.size(), false);
+      left.wanted.at(row) = true;
+      left.may_prepare = false;
+      if (!session.run(left).empty()) return;  // a dump failed: the next run of the session says so
+    }
   }
 
   static RowsLeft resumed_rows(const ReportBuilder& journal, const DeviceSession& session) {
@@ -255,12 +296,15 @@ class Run {
     RunInfo info = recorder.so_far().run();
     if (expectations_.of_device(info.device.name).empty()) return;
     const RunReport report = recorder.report();
-    info.rule_notes = rule_notes(expectations_, report,
-                                 {.left_out = rows_left_out(loaded_.cases, report),
-                                  .is_narrowed = options_.cases.is_narrowed(),
-                                  .has_all_cases = [this](const std::string& file) {
-                                    return loaded_.errors.empty() && has_all_cases_of(file, loaded_.files);
-                                  }});
+    info.rule_notes =
+        rule_notes(expectations_, report,
+                   {.left_out = rows_left_out(loaded_.cases, report),
+                    .is_narrowed = options_.cases.is_narrowed(),
+                    .covers = [this](const Expectation& rule) { return rule_covers(options_.cases, rule); },
+                    .has_all_cases =
+                        [this](const std::string& file) {
+                          return loaded_.errors.empty() && options_.cases.has_all_cases(file, loaded_.files);
+                        }});
     if (!info.rule_notes.empty()) recorder.run(info);
   }
 
@@ -275,6 +319,7 @@ class Run {
         .stop_requested = stop_requested_,
         .devices_known =
             [this](std::span<const ChosenDevice> devices) {
+              name_unused_rules(infos_of(devices));
               check_times(infos_of(devices));
               check_shaders(infos_of(devices));
             },
@@ -319,6 +364,11 @@ Session::Session(const RunOptions& options)
 RunOutcome run_once(const RunOptions& options, const Context& context, Session& session,
                     const Terminal& terminal, const std::function<bool()>& stop_requested) {
   return Run(options, context, session, terminal, stop_requested).run();
+}
+
+ExitCode dry_run(const RunOptions& options, const Context& context, Session& session,
+                 const Terminal& terminal) {
+  return Run(options, context, session, terminal, {}).dry_run();
 }
 
 std::string interrupted_line(const RunOutcome& outcome) {

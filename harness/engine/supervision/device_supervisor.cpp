@@ -289,10 +289,22 @@ void DeviceSupervisor::ask_for_rows() {
   worker_.send(encode(WorkerRequest{rows}));
 }
 
-/// All remaining rows. After a worker was lost because of prepared rows, first only those that it may have
-/// prepared, one by one.
+std::optional<RowIndex> DeviceSupervisor::next_alone() const {
+  const auto is_left = [&](RowIndex row) { return row < left_.wanted.size() && left_.wanted[row]; };
+  const auto found = std::ranges::find_if(start_.alone, is_left);
+  return found == start_.alone.end() ? std::nullopt : std::optional(*found);
+}
+
+/// The next row that must run alone, else all remaining rows. After a worker was lost because of prepared
+/// rows, first only those that it may have prepared, one by one.
 RowsLeft DeviceSupervisor::rows_to_ask_for() {
   RowsLeft rows = left_;
+  if (const std::optional<RowIndex> alone = next_alone()) {
+    rows.wanted.assign(rows.wanted.size(), false);
+    rows.wanted[*alone] = true;
+    rows.may_prepare = false;
+    return rows;
+  }
   if (careful_until_) {
     for (RowIndex row = *careful_until_; row < rows.wanted.size(); ++row) rows.wanted[row] = false;
     const bool are_over = std::ranges::find(rows.wanted, true) == rows.wanted.end();

@@ -51,6 +51,8 @@ struct SupervisionStart {
   std::size_t rows_ahead = 0;
   /// The rows that an earlier run left; empty `wanted`: run all rows of the plan.
   RowsLeft left;
+  /// Rows that run before all others, each by itself: no other row is begun or prepared until it has ended.
+  std::vector<RowIndex> alone;
   /// For supervisors that share a device's rows: returns further rows when this supervisor has none left,
   /// until there are no more. Empty: it runs all of `left` and nothing else.
   std::function<std::vector<RowIndex>()> more_rows;
@@ -131,6 +133,7 @@ class DeviceSupervisor {
   bool is_plan_again(std::string_view line);
   bool is_end_of_plan(std::string_view line);
   RowsLeft rows_to_ask_for();
+  std::optional<RowIndex> next_alone() const;
   bool was_lost_ahead(const ChildEnd& end) const;
   void go_on_carefully(const ChildEnd& end);
 

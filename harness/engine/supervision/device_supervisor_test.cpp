@@ -145,6 +145,23 @@ TEST(DeviceSupervisor, TriesARowThatCrashedOnceMoreAloneAndGoesOn) {
   EXPECT_EQ(bench.heard.runs, 1);
 }
 
+TEST(DeviceSupervisor, RunsRowsAloneFirstThatMayBeWhatKillsTheRun) {
+  SupervisionStart start;
+  start.left.wanted = {true, true, true, true, false};
+  start.alone = {1, 3, 4};
+  start.rows_ahead = 4;
+  Bench bench(5, start);
+  EXPECT_THAT(bench.asked(), ElementsAre(1));
+  EXPECT_FALSE(std::get<RowsLeft>(bench.worker.sent.back()).may_prepare);
+  bench.pass(1);
+  bench.idle();
+  EXPECT_THAT(bench.asked(), ElementsAre(3));
+  bench.pass(3);
+  bench.idle();
+  EXPECT_THAT(bench.asked(), ElementsAre(0, 2)) << "row 4 has ended before";
+  EXPECT_TRUE(std::get<RowsLeft>(bench.worker.sent.back()).may_prepare);
+}
+
 TEST(DeviceSupervisor, CallsARowFlakyThatPassesWhereItCrashed) {
   Bench bench(2);
   bench.begin(0);

@@ -14,13 +14,13 @@ constexpr std::size_t parts_a_worker = 4;
 
 }  // namespace
 
-void SharedRows::add(std::span<const RowInfo> plan, const RowsLeft& left,
-                     const std::set<RowIndex>& suspected) {
+void SharedRows::add(std::span<const RowInfo> plan, const RowsLeft& left, const std::set<RowIndex>& suspected,
+                     const std::set<RowIndex>& alone) {
   const RowInfo* last = nullptr;
   for (RowIndex row = 0; row < plan.size(); ++row) {
     if (plan[row].mode != "accu" || !left.wants(row)) continue;
-    if (suspected.contains(row)) {
-      suspected_.push_back(row);
+    if (alone.contains(row) || suspected.contains(row)) {
+      (alone.contains(row) ? alone_ : suspected_).push_back(row);
       continue;
     }
     if (last == nullptr || last->group != plan[row].group) groups_.emplace_back();
@@ -30,6 +30,7 @@ void SharedRows::add(std::span<const RowInfo> plan, const RowsLeft& left,
 }
 
 std::vector<RowIndex> SharedRows::take() {
+  if (!alone_.empty()) return std::exchange(alone_, {});
   if (!suspected_.empty()) return std::exchange(suspected_, {});
   std::vector<RowIndex> rows;
   const std::size_t fair = groups_.size() / (parts_a_worker * workers_);
@@ -66,6 +67,7 @@ class DeviceWorkers::SideBySide final : public ForwardedEvents {
     ForwardedEvents::plan(rows);
   }
   void end(RowIndex row, const RowEnd& end) override {
+    owner_.alone_.erase(row);
     if (end.status == Status::Missing) return owner_.shared_.give_back(row, end);
     ForwardedEvents::end(row, end);
   }
@@ -82,6 +84,7 @@ DeviceWorkers::DeviceWorkers(std::vector<Worker*> workers, RunListener& listener
     return;
   }
   left_ = start.supervision.left;
+  alone_ = {start.supervision.alone.begin(), start.supervision.alone.end()};
   suspected_ = start.suspected;
   has_untried_ = !start.supervision.untried.empty();
   shared_listener_ = std::make_unique<SideBySide>(*this);
@@ -111,7 +114,10 @@ bool DeviceWorkers::is_over() const {
 }
 
 void DeviceWorkers::take_plan(std::span<const RowInfo> plan) {
-  shared_.add(plan, left_, suspected_);
+  shared_.add(plan, left_, suspected_, alone_);
+  std::erase_if(alone_, [&](RowIndex row) {
+    return row >= plan.size() || plan[row].mode != "accu" || !left_.wants(row);
+  });
   for (RowIndex row = 0; row < plan.size(); ++row) {
     if (plan[row].mode != "accu" && left_.wants(row)) timed_.push_back(row);
   }
@@ -130,6 +136,7 @@ void DeviceWorkers::go_on() {
 
 /// Begins as many workers as there are rows for: each takes some as it opens, which takes a while.
 void DeviceWorkers::begin_others() {
+  if (!alone_.empty()) return;
   while (begun_ < side_by_side_.size() && shared_.has_rows() && !first().is_stopping()) {
     DeviceSupervisor& next = *side_by_side_[begun_++];
     next.join(first(), {});

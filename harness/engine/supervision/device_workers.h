@@ -21,21 +21,23 @@ class SharedRows {
  public:
   explicit SharedRows(std::size_t workers) : workers_(workers) {}
 
-  /// Adds the wanted rows of mode accu. The `suspected` rows come first and go to one worker, which runs them
-  /// one after the other.
-  void add(std::span<const RowInfo> plan, const RowsLeft& left, const std::set<RowIndex>& suspected);
+  /// Adds the wanted rows of mode accu. The rows that run `alone` come first and go to one worker; then the
+  /// `suspected` rows, which one worker runs one after the other.
+  void add(std::span<const RowInfo> plan, const RowsLeft& left, const std::set<RowIndex>& suspected,
+           const std::set<RowIndex>& alone = {});
   /// The next rows for a worker: many at first, so that workers seldom ask, and single groups at the end, so
   /// that all workers end at about the same time. Empty: all rows are taken.
   std::vector<RowIndex> take();
   /// Returns a row that a worker could not run, with the end it would get; another worker may take it.
   void give_back(RowIndex row, const RowEnd& end);
 
-  bool has_rows() const { return !suspected_.empty() || !groups_.empty(); }
+  bool has_rows() const { return !alone_.empty() || !suspected_.empty() || !groups_.empty(); }
   /// Takes all remaining rows, each with the end last passed to give_back(), if any.
   std::map<RowIndex, std::optional<RowEnd>> take_rest();
 
  private:
   std::size_t workers_;
+  std::vector<RowIndex> alone_;
   std::vector<RowIndex> suspected_;
   std::deque<std::vector<RowIndex>> groups_;
   std::map<RowIndex, RowEnd> given_back_;
@@ -50,8 +52,9 @@ struct DeviceWorkersStart {
 
 /// The workers of one device. A single worker runs all rows. Several workers run rows of mode accu in
 /// parallel, each with its own supervisor; when all of these rows have ended, one worker runs everything that
-/// must run alone: the second tries that an earlier run left, and the timed rows. The listener sees one run
-/// with one plan; events of rows that run in parallel are interleaved.
+/// must run alone: the second tries that an earlier run left, and the timed rows. Rows of mode accu that must
+/// run alone (SupervisionStart::alone) are run by the first worker before the others begin. The listener sees
+/// one run with one plan; events of rows that run in parallel are interleaved.
 ///
 /// The rows of a worker that is given up go to the others. When all workers are given up, so is the device.
 class DeviceWorkers {
@@ -92,6 +95,7 @@ class DeviceWorkers {
   std::vector<Worker*> workers_;
   RunListener& listener_;
   RowsLeft left_;
+  std::set<RowIndex> alone_;  ///< rows that run alone and have not ended; at first also those that are timed
   std::set<RowIndex> suspected_;
   SharedRows shared_;
   std::vector<RowIndex> timed_;  ///< the timed rows that are wanted

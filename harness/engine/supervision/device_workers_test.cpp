@@ -303,6 +303,28 @@ TEST(DeviceWorkers, RunOnlyWhatAnEarlierRunHasLeft) {
   EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 CRASH REPRODUCED", "1 PASS", "2 PASS", "3 PASS"));
 }
 
+TEST(DeviceWorkers, BeginNoOtherWorkerWhileARowRunsAlone) {
+  DeviceWorkersStart start;
+  start.supervision.left.wanted = {true, true, true, true, true};
+  start.supervision.alone = {1, 2, 4};
+  start.suspected = {3};
+  Pair pair("abcdp", start);
+  EXPECT_THAT(pair.hands[0].asked(), ElementsAre(1));
+  EXPECT_EQ(pair.hands[1].started, 0);
+  pair.begin(0, 1);
+  pair.end(0, 1);
+  pair.idle(0);
+  pair.workers.go_on();
+  EXPECT_THAT(pair.hands[0].asked(), ElementsAre(2));
+  EXPECT_EQ(pair.hands[1].started, 0);
+  pair.begin(0, 2);
+  pair.end(0, 2);
+  pair.idle(0);
+  pair.workers.go_on();
+  EXPECT_THAT(pair.hands[0].asked(), ElementsAre(3)) << "then what was running at one kill";
+  EXPECT_EQ(pair.hands[1].started, 1);
+}
+
 TEST(DeviceWorkers, TellWhatTheFirstRefused) {
   Hand hands[2];
   Journaled heard;

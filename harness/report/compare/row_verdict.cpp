@@ -94,6 +94,8 @@ class Judge {
     if (before && now) return false;
     if (!before && !now)
       return decide({}, fmt::format("no result on either side: {}, {}", of(j_.base), of(j_.next)));
+    if (before && j_.next && next().status == Status::ExpectedFail)  // known by a rule: no change to look at
+      return decide({}, fmt::format("a known failure: {} before, {} now", ending(base()), ending(next())));
     if (now) return decide(Verdict::New, fmt::format("new: {}; base: {}", of(j_.next), of(j_.base)));
     return decide(Verdict::Gone, fmt::format("base: {}; new: {}", of(j_.base), of(j_.next)));
   }

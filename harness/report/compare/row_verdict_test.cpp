@@ -383,6 +383,16 @@ TEST(Judge, KnowsWhatIsNewAndWhatIsGone) {
             Verdict::Gone);
 }
 
+TEST(Judge, ARowWhoseFailureARuleExpectsIsNoRegression) {
+  const Record expected = test::without_answer("a", Status::ExpectedFail, "expected (a bug): wrong");
+  for (const Record& before : {test::passed("a"), test::measured("a", test::blocks(steady_times))}) {
+    const RowVerdict known = judge_rows(before, expected);
+    EXPECT_FALSE(known.verdict.has_value()) << "not GONE";
+    EXPECT_EQ(known.reason, "a known failure: PASS before, EXPECTED_FAIL (expected (a bug): wrong) now");
+  }
+  EXPECT_EQ(judge_rows(expected, test::passed("a")).verdict, Verdict::New);
+}
+
 TEST(Judge, HasNothingToSayWithoutAResult) {
   const Record skipped = test::without_answer("a", Status::Skipped, "asked for");
   const Record unsupported = test::without_answer("a", Status::Unsupported, "no int8");

@@ -338,10 +338,17 @@ void fields(Visit& visit, Is<ChainPlan> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<OwnEnd> auto& x) {
+  visit("status", x.status, always);
+  visit("reason", x.reason);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<RowEnd> auto& x) {
   visit("status", x.status, always);
   visit("reason", x.reason);
   visit("retry", x.retry);
+  visit("own_end", x.own_end);
   visit("perf", x.perf);
   visit("chain", x.chain);
   visit("validation_messages", x.validation_messages);

@@ -10,14 +10,30 @@
 namespace assay {
 namespace {
 
-RowEnd killed_end(const RowEvents& events) {
-  if (events.killed + 1 < most_kills)
-    return {.status = Status::Interrupted, .reason = std::string(killed_while_running)};
-  return {.status = Status::Crash,
-          .reason =
-              fmt::format("the run was killed while this row ran, as it was {} times before: the row may be "
-                          "what takes the machine down",
-                          events.killed)};
+bool was_killed(const std::optional<RowEnd>& end) {
+  return end && end->status == Status::Interrupted && end->reason == killed_while_running;
+}
+
+/// The number of kills while the row ran, the last one included.
+int kills_of(const RowEvents& events) {
+  return events.killed + (was_killed(events.end) ? 1 : 0);
+}
+
+bool is_running(const RowEvents& events) {
+  return events.running && !events.end;
+}
+
+bool runs_alone(const RowEvents& events) {
+  return kills_of(events) >= kills_before_alone && !events.is_finished();
+}
+
+RowEnd killed_end(const RowEvents& events, bool ran_alone) {
+  if (!ran_alone) return {.status = Status::Interrupted, .reason = std::string(killed_while_running)};
+  return {
+      .status = Status::Crash,
+      .reason = fmt::format("the run was killed while this row ran alone, and {} times before while it ran: "
+                            "the row may be what takes the machine down",
+                            events.killed)};
 }
 
 /// Whether the rounds are plausible, as later rounds continue from them: a journal that was edited by hand
@@ -31,19 +47,31 @@ bool has_possible_rounds(std::span<const Block> blocks) {
 }  // namespace
 
 std::vector<KilledRow> killed_rows(const ReportBuilder& journal) {
-  std::vector<KilledRow> killed;
+  std::vector<RowIndex> running;
   for (RowIndex row = 0; row < journal.rows(); ++row) {
+    if (is_running(journal.events(row))) running.push_back(row);
+  }
+  std::vector<KilledRow> killed;
+  for (const RowIndex row : running) {
     const RowEvents& events = journal.events(row);
-    if (events.running && !events.end) killed.push_back({row, killed_end(events)});
+    killed.push_back({row, killed_end(events, running.size() == 1 && runs_alone(events))});
   }
   return killed;
+}
+
+std::vector<RowIndex> rows_to_run_alone(const ReportBuilder& journal) {
+  std::vector<RowIndex> rows;
+  for (RowIndex row = 0; row < journal.rows(); ++row) {
+    if (runs_alone(journal.events(row))) rows.push_back(row);
+  }
+  return rows;
 }
 
 std::set<RowIndex> suspected_rows(const ReportBuilder& journal) {
   std::set<RowIndex> rows;
   for (RowIndex row = 0; row < journal.rows(); ++row) {
-    const std::optional<RowEnd>& end = journal.events(row).end;
-    if (end && end->status == Status::Interrupted && end->reason == killed_while_running) rows.insert(row);
+    const RowEvents& events = journal.events(row);
+    if (was_killed(events.end) && !runs_alone(events)) rows.insert(row);
   }
   return rows;
 }
@@ -69,7 +97,7 @@ std::map<RowIndex, RowEnd> untried_rows(const ReportBuilder& journal) {
   for (RowIndex row = 0; row < journal.rows(); ++row) {
     const RowEvents& events = journal.events(row);
     const bool was_lost = events.is_finished() && is_lost(events.end->status);
-    const bool may_kill = events.killed + 1 >= most_kills;  // then killed_rows() does not run it again
+    const bool may_kill = events.killed >= kills_before_alone;  // then killed_rows() does not run it again
     if (was_lost && !may_kill && events.end->retry.empty()) untried.emplace(row, *events.end);
   }
   return untried;

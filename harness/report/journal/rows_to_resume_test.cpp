@@ -77,14 +77,86 @@ TEST(KilledRow, IsInterruptedAndRunAgain) {
   EXPECT_EQ(killed.end.status, Status::Interrupted);
 }
 
-TEST(KilledRow, IsACrashWhenItWasRunningEachOfThreeTimes) {
+TEST(KilledRow, IsACrashWhenItWasRunningEachOfThreeTimesAndTheLastTimeAlone) {
   Journal journal;
   journal.go_on();
   EXPECT_EQ(killed_rows(journal.builder).at(0).end.status, Status::Interrupted);
   journal.go_on();
   const KilledRow killed = killed_rows(journal.builder).at(0);
   EXPECT_EQ(killed.end.status, Status::Crash);
-  EXPECT_THAT(killed.end.reason, HasSubstr("as it was 2 times before"));
+  EXPECT_THAT(killed.end.reason, HasSubstr("while this row ran alone, and 2 times before"));
+}
+
+TEST(KilledRow, RunsAloneAfterTheSecondKillUntilItHasEnded) {
+  Journal journal;
+  const auto kill = [&] {
+    const KilledRow killed = killed_rows(journal.builder).at(0);
+    journal.builder.end(killed.row, killed.end);
+  };
+  kill();
+  EXPECT_THAT(rows_to_run_alone(journal.builder), IsEmpty());
+  EXPECT_THAT(suspected_rows(journal.builder), ElementsAre(1));
+  journal.builder.begin(1);
+  kill();
+  EXPECT_THAT(rows_to_run_alone(journal.builder), ElementsAre(1));
+  EXPECT_THAT(suspected_rows(journal.builder), IsEmpty());
+  journal.builder.begin(1);
+  journal.builder.end(1, {.status = Status::Interrupted, .reason = std::string(stopped_because)});
+  EXPECT_THAT(rows_to_run_alone(journal.builder), ElementsAre(1)) << "a stop is no end";
+  journal.builder.begin(1);
+  journal.builder.end(1, {.status = Status::Fail});
+  EXPECT_THAT(rows_to_run_alone(journal.builder), IsEmpty());
+}
+
+TEST(KilledRow, IsNotAccusedWhereAnotherRowRanToo) {
+  Journal journal;
+  journal.go_on();
+  journal.go_on();
+  journal.builder.begin(2);
+  for (const KilledRow& killed : killed_rows(journal.builder))
+    EXPECT_EQ(killed.end.status, Status::Interrupted) << killed.row;
+}
+
+/// Resumes a run of seven timed rows after kills from outside, `kills` times, and returns the rows that are
+/// accused. A row takes `turns` turns, of which the run does nine before it is killed: alternating, except
+/// for those that run alone first.
+std::vector<RowIndex> accused_after(int kills, int turns) {
+  ReportBuilder journal;
+  journal.run({.run_id = "r"});
+  journal.plan(std::vector<RowInfo>(7, {.id = "row", .mode = "perf"}));
+  std::map<RowIndex, int> turns_left;
+  for (RowIndex row = 0; row < 7; ++row) turns_left[row] = turns;
+  std::vector<RowIndex> accused;
+  for (int kill = 0; kill < kills; ++kill) {
+    for (const KilledRow& killed : killed_rows(journal)) {
+      journal.end(killed.row, killed.end);
+      if (killed.end.status != Status::Crash) continue;
+      accused.push_back(killed.row);
+      turns_left.erase(killed.row);
+    }
+    int turns_of_run = 9;
+    const auto take_turn = [&](RowIndex row) {
+      journal.begin(row);
+      if (--turns_of_run > 0 && --turns_left[row] == 0) {
+        journal.end(row, {.status = Status::Pass});
+        turns_left.erase(row);
+      }
+    };
+    for (const RowIndex row : rows_to_run_alone(journal)) {
+      while (turns_of_run > 0 && turns_left.contains(row)) take_turn(row);
+    }
+    while (turns_of_run > 0 && !turns_left.empty()) {
+      const std::map<RowIndex, int> round = turns_left;
+      for (const auto& [row, left] : round) {
+        if (turns_of_run > 0) take_turn(row);
+      }
+    }
+  }
+  return accused;
+}
+
+TEST(KilledRow, IsNotAccusedOfTwelveKillsFromOutsideWhileRowsAlternate) {
+  EXPECT_THAT(accused_after(12, 6), IsEmpty());
 }
 
 TEST(KilledRow, IsNoneWhereEveryRowThatBeganHasEnded) {

@@ -130,7 +130,7 @@ std::size_t DeviceNight::regressions() const {
   std::size_t sum = 0;
   for (const auto& [verdict, count] : last_good->comparison.totals)
     sum += failing.contains(verdict) ? count : 0;
-  return sum;
+  return sum - std::min(sum, accepted);
 }
 
 const MachineShift* DeviceNight::shift() const {

@@ -91,11 +91,13 @@ struct DeviceNight {
   std::string note;                   ///< why there is no comparison, if that is not a problem
   std::set<Verdict> failing;          ///< verdicts that are regressions
   bool is_accepted = false;           ///< regressions and a shift of the machine were accepted (--accept)
-  bool becomes_last_good = false;     ///< the link to its last good night is moved to this one
-  double duration_s = 0;              ///< from the run's start to its journal's last change
-  std::uintmax_t bytes = 0;           ///< size of its report's files
+  std::set<std::string> accepted_rows;  ///< ids of worse rows that were accepted alone (--accept ID)
+  std::size_t accepted = 0;             ///< number of worse rows with these ids
+  bool becomes_last_good = false;       ///< the link to its last good night is moved to this one
+  double duration_s = 0;                ///< from the run's start to its journal's last change
+  std::uintmax_t bytes = 0;             ///< size of its report's files
 
-  std::size_t regressions() const;
+  std::size_t regressions() const;  ///< rows that are worse and were not accepted alone
   /// The machine's shift since the last good night; null: none, or it is unknown.
   const MachineShift* shift() const;
   /// Whether the machine's shift is a problem of this night: it is large, and was not accepted.
@@ -135,6 +137,7 @@ struct EarlierVerdict {
   std::string last_good;  ///< folder of the report that it was compared with; empty: none
   std::string started_utc;
   bool is_accepted = false;
+  std::set<std::string> accepted_rows;
   bool became_last_good = false;
 };
 /// Earlier verdicts by device slug. Empty if the text is not a nightly.json that this assay can read.

@@ -106,6 +106,8 @@ Json device_json(const DeviceNight& device) {
   json["last_good"] = device.last_good ? last_good_json(*device.last_good) : Json();
   json["comparison"] = device.last_good ? comparison_json(device) : Json();
   json["accepted"] = device.is_accepted;
+  Json& rows = json["accepted_rows"] = Json::array();
+  for (const std::string& id : device.accepted_rows) rows.push_back(valid_utf8(id));
   json["becomes_last_good"] = device.becomes_last_good;
   return json;
 }
@@ -141,6 +143,8 @@ std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightl
     verdict.report = device.value("report", "");
     verdict.started_utc = device.value("started_utc", "");
     verdict.is_accepted = device.at("accepted").get<bool>();
+    if (device.contains("accepted_rows"))
+      verdict.accepted_rows = device.at("accepted_rows").get<std::set<std::string>>();
     verdict.became_last_good = device.value("becomes_last_good", false);
     if (!device.at("last_good").is_null())
       verdict.last_good = device.at("last_good").at("report").get<std::string>();

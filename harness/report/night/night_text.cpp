@@ -104,7 +104,8 @@ void add_compared(std::string& text, const DeviceNight& device) {
   if (!device.last_good) return;
   std::vector<const RowVerdict*> rows;
   for (const RowVerdict& row : device.last_good->comparison.rows) {
-    if (device.failing.contains(*row.verdict) && !was_lost(row)) rows.push_back(&row);
+    const bool is_accepted = device.accepted_rows.contains(row.info.id);
+    if (device.failing.contains(*row.verdict) && !was_lost(row) && !is_accepted) rows.push_back(&row);
   }
   const std::size_t shown = std::min(rows.size(), most_compared);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -121,8 +122,8 @@ void add_compared(std::string& text, const DeviceNight& device) {
 
 std::string outlook(const DeviceNight& device) {
   if (device.becomes_last_good) {
-    return device.is_accepted ? "it becomes the last good night, as accepted"
-                              : "it becomes the last good night";
+    return device.is_accepted || device.accepted > 0 ? "it becomes the last good night, as accepted"
+                                                     : "it becomes the last good night";
   }
   return device.last_good ? "the last good night remains " + device.last_good->comparison.base.run_id : "";
 }
@@ -145,6 +146,8 @@ std::string device_text(const DeviceNight& device) {
   if (device.run) add_run(text, device);
   add_last_good(text, device);
   if (!device.note.empty()) line(text, "against", device.note);
+  if (device.accepted > 0)
+    line(text, "worse", counted(device.accepted, "row") + " whose change was accepted");
   if (const std::string next = outlook(device); !next.empty()) line(text, "next", next);
   if (!device.report.empty()) line(text, "report", device.report);
   if (device.run) add_failures(text, *device.run);

@@ -48,6 +48,7 @@ struct RowEnd {
   /// Result of a failed row's second try: "REPRODUCED" or "ORDER_DEPENDENT"; empty: there was none. (A row
   /// that passed once and failed once is FLAKY, which is a status.)
   std::string retry;
+  std::optional<OwnEnd> own_end;   ///< see Record
   std::optional<PerfResult> perf;  ///< if the row has a time; without the figures that its blocks give
   std::optional<ChainPlan> chain;  ///< see Record
   std::int64_t validation_messages = 0;

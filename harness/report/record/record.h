@@ -24,7 +24,7 @@ inline constexpr int report_schema = 3;
 
 /// A rule of the device's expectations that needs another look.
 struct RuleNote {
-  std::string state;     ///< "expired" or "stale"
+  std::string state;     ///< "expired", "stale" or "wide"
   SourceLocation where;  ///< the rule
   std::string match;     ///< its glob
   std::string reason;    ///< why the rule is there, with its link
@@ -275,12 +275,19 @@ struct ChainPlan {
   std::vector<ChainStep> steps;       ///< in the order in which they run
 };
 
+/// How a row ended by itself, if a rule of the expectations has changed its status.
+struct OwnEnd {
+  Status status = Status::Missing;
+  std::string reason;
+};
+
 /// How one planned case ended.
 struct Record {
   RowInfo info;
   Status status = Status::Missing;
-  std::string reason;  ///< a sentence with numbers, for every status but PASS
-  std::string retry;   ///< see RowEnd
+  std::string reason;             ///< a sentence with numbers, for every status but PASS
+  std::string retry;              ///< see RowEnd
+  std::optional<OwnEnd> own_end;  ///< EXPECTED_FAIL and UNEXPECTED_PASS: the end without the rule
   std::optional<AccuracyResult>
       accuracy;                    ///< mode accu, once judged; a perf row has the result of its judged output
   std::optional<PerfResult> perf;  ///< mode perf, PASS only: a wrong kernel has no time

@@ -27,6 +27,7 @@ Record finished(RowEvents&& events) {
   record.status = end.status;
   record.reason = std::move(end.reason);
   record.retry = std::move(end.retry);
+  record.own_end = std::move(end.own_end);
   record.accuracy = std::move(events.judged);
   record.perf = std::move(end.perf);
   record.chain = std::move(end.chain);
@@ -76,6 +77,7 @@ RowEnd end_of(const Record& record) {
   return {.status = record.status,
           .reason = record.reason,
           .retry = record.retry,
+          .own_end = record.own_end,
           .perf = record.perf,
           .chain = record.chain,
           .validation_messages = record.validation_messages,

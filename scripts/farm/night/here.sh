@@ -48,5 +48,6 @@ run_here() {
   pass_signals_on
   while IFS=$'\t' read -r slug _ <&8; do run_device "$slug"; done 8<"$night/devices.tsv"
   "$here/night/conclude.sh" "$night" 9>&- || status=$?
+  [[ -z $stopped ]] || say "nightly: it was ended early; to run the rest and conclude it again: $here/nightly.sh --resume $night"
   answer "$status"
 }

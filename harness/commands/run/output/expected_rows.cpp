@@ -1,43 +1,11 @@
 #include "harness/commands/run/output/expected_rows.h"
 
+#include "harness/commands/rules/expected_end.h"
 #include "harness/engine/run/planned_rows.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <utility>
 
 namespace assay::app {
-
-namespace {
-
-std::string names_of(const std::vector<Status>& statuses) {
-  std::vector<std::string_view> names;
-  for (const Status status : statuses) names.push_back(name_of(status));
-  return fmt::format("{}", fmt::join(names, " or "));
-}
-
-/// An unexpected pass gets no time, so that it is noticed.
-RowEnd unexpected_pass(RowEnd end, const Expectation& rule) {
-  end.status = Status::UnexpectedPass;
-  end.reason = fmt::format("it passes, but {}:{} expects {} ({}); remove the rule", rule.where.file,
-                           rule.where.line, names_of(rule.statuses), rule.why());
-  end.perf.reset();
-  return end;
-}
-
-}  // namespace
-
-RowEnd as_expected(RowEnd end, const Expectation& rule) {
-  if (rule.kind != Expectation::Kind::Fail) return end;
-  if (end.status == Status::Pass) return unexpected_pass(std::move(end), rule);
-  if (!rule.expects(end.status)) return end;
-  end.reason = rule.statuses.size() == 1 && end.status == Status::Fail
-                   ? fmt::format("expected ({}): {}", rule.why(), end.reason)
-                   : fmt::format("expected ({}): {}: {}", rule.why(), name_of(end.status), end.reason);
-  end.status = Status::ExpectedFail;
-  return end;
-}
 
 ExpectedRows::ExpectedRows(const Expectations& expectations, std::string device_name, RunListener& next)
     : ForwardedEvents(next), expectations_(expectations), device_name_(std::move(device_name)) {}
@@ -47,9 +15,18 @@ void ExpectedRows::plan(std::span<const RowInfo> rows) {
   ForwardedEvents::plan(rows);
 }
 
+/// A row that begins again for its next turn keeps its result; one that starts over is judged again.
+void ExpectedRows::judged(RowIndex row, const AccuracyResult& accuracy) {
+  if (rules_.at(row) != nullptr) judged_.insert_or_assign(row, accuracy);
+  ForwardedEvents::judged(row, accuracy);
+}
+
 void ExpectedRows::end(RowIndex row, const RowEnd& end) {
   const Expectation* rule = rules_.at(row);
-  ForwardedEvents::end(row, rule != nullptr ? as_expected(end, *rule) : end);
+  if (rule == nullptr) return ForwardedEvents::end(row, end);
+  const auto judged = judged_.find(row);
+  ForwardedEvents::end(row, as_expected(end, *rule, judged == judged_.end() ? nullptr : &judged->second));
+  judged_.erase(row);
 }
 
 /// Rows that were not reached do not count: time was up, or this limit was reached.

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,17 +19,16 @@ class ExpectedRows final : public ForwardedEvents {
   ExpectedRows(const Expectations& expectations, std::string device_name, RunListener& next);
 
   void plan(std::span<const RowInfo> rows) override;
+  void judged(RowIndex row, const AccuracyResult& accuracy) override;
   void end(RowIndex row, const RowEnd& end) override;
 
  private:
   const Expectations& expectations_;
   std::string device_name_;
   std::vector<const Expectation*> rules_;  ///< one per planned row; null: no rule
+  std::map<RowIndex, AccuracyResult>
+      judged_;  ///< results of rows that a rule matches and that have not ended
 };
-
-/// The end of a row that a rule matches: EXPECTED_FAIL if it ended in one of the rule's statuses,
-/// UNEXPECTED_PASS (without a time) if it passed although the rule expects a failure, else unchanged.
-RowEnd as_expected(RowEnd end, const Expectation& rule);
 
 /// Counts the failed rows of a run over all its devices, and says whether the limit of --max-failures is
 /// reached. Thread-safe.

@@ -1,5 +1,6 @@
 #include "harness/commands/run/output/expected_rows.h"
 
+#include "harness/commands/rules/expected_end.h"
 #include "harness/report/journal/report_builder.h"
 
 #include <gtest/gtest.h>
@@ -17,18 +18,23 @@ const Expectation rule{.match = "op/a*",
 class RulesBench {
  public:
   RulesBench() {
-    Expectations::Device device{Pattern("Acme"), {rule, {.match = "*", .mode = "perf", .reason = "slow"}}};
+    Expectations::Device device{Pattern("Acme"),
+                                {rule,
+                                 {.match = "*", .mode = "perf", .reason = "slow"},
+                                 {.match = "op/c", .metrics = {"wrong_value"}, .reason = "off by one"}}};
     expectations_.add(std::move(device));
     rows_.run({.device = {.name = "Acme GPU 9"}});
     const RowInfo plan[] = {{.id = "op/a", .mode = "accu"},
                             {.id = "op/a/cold", .mode = "perf", .cache = "cold"},
                             {.id = "op/b", .mode = "accu"},
-                            {.id = "op/b", .mode = "perf"}};
+                            {.id = "op/b", .mode = "perf"},
+                            {.id = "op/c", .mode = "accu"}};
     rows_.plan(plan);
   }
 
-  Record ended(RowIndex row, RowEnd end) {
+  Record ended(RowIndex row, RowEnd end, const std::string& metric = "") {
     rows_.begin(row);
+    if (!metric.empty()) rows_.judged(row, {.metric = metric});
     rows_.end(row, end);
     return builder_.record(row);
   }
@@ -75,12 +81,20 @@ TEST(ExpectedRows, APassThatWasExpectedToFailIsUnexpectedAndHasNoTime) {
   EXPECT_EQ(record.status, Status::UnexpectedPass);
   EXPECT_EQ(record.reason,
             "it passes, but gpu.yaml:3 expects FAIL or CRASH (a bug of the driver, https://example.org/7); "
-            "remove the rule");
+            "remove the rule, or narrow it to the rows that still fail");
   EXPECT_FALSE(record.perf.has_value());
 }
 
+TEST(ExpectedRows, ARuleWithAMetricHidesNoOtherFailure) {
+  RulesBench bench;
+  EXPECT_EQ(bench.ended(4, {.status = Status::Fail}, "wrong_value").status, Status::ExpectedFail);
+  EXPECT_EQ(bench.ended(4, {.status = Status::Fail}, "unwritten").status, Status::Fail);
+  EXPECT_EQ(bench.ended(4, {.status = Status::Fail, .reason = "the shader does not compile"}).status,
+            Status::Fail);
+}
+
 TEST(ExpectedRows, RulesThatLeaveRowsOutAreTheEngines) {
-  const RowEnd end = as_expected({.status = Status::Pass}, {.kind = Expectation::Kind::Skip});
+  const RowEnd end = as_expected({.status = Status::Pass}, {.kind = Expectation::Kind::Skip}, nullptr);
   EXPECT_EQ(end.status, Status::Pass);
 }
 

@@ -71,7 +71,7 @@ std::map<std::string, std::string> run_inputs(const RunOptions& options, const L
       {"binary", hash_of_files(binary)},
       {"cases", hash_of_files(loaded.files, cases::SourceFile::max_bytes)}};
   for (const auto& [file, hash] : loaded.arrays) made.emplace(std::string(array_prefix) + file, hash);
-  const std::vector<fs::path> expectations = find_expectations(options.cases.paths());
+  const std::vector<fs::path> expectations = options.cases.expectation_files();
   if (!expectations.empty()) {
     made["expectations"] = hash_of_files(expectations, cases::SourceFile::max_bytes);
   }

@@ -205,6 +205,7 @@ class RunInWorkers {
     if (journal.has_plan()) {
       start.left = rows_left(journal);
       start.untried = untried_rows(journal);
+      start.alone = rows_to_run_alone(journal);
     }
     start.open.timer = known_timer(journal);
     if (start.open.timer) start.open.ceilings = journal.run().ceilings;

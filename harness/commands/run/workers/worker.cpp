@@ -198,7 +198,7 @@ class WorkerMain {
     loaded_ = load_and_complain(options_.cases, context_.registry, told);
     selected_ = select(loaded_.cases, options_.cases.selection());
     if (shard.is_part()) selected_ = cases_of_shard(selected_, planned_groups(options_, selected_), shard);
-    expectations_ = load_expectations(find_expectations(options_.cases.paths())).expectations;
+    expectations_ = load_expectations(options_.cases.expectation_files()).expectations;
   }
 
   RunDevices::Opened& device_of(const OpenRequest& open) {

@@ -1,4 +1,4 @@
-#include "harness/commands/run/output/rule_notes.h"
+#include "harness/commands/rules/rule_notes.h"
 
 #include "tests/support/small_op.h"
 
@@ -110,6 +110,90 @@ TEST(RuleNotes, ANarrowedRunLooksOnlyAtRulesOfItsRows) {
   EXPECT_THAT(
       notes({{.match = "a*"}, {.match = "b*"}}, {ended("b", Status::Unsupported)}, {.is_narrowed = true}),
       ElementsAre(testing::StartsWith("stale b*: ")));
+}
+
+TEST(RuleNotes, ANarrowedRunLooksAtRulesThatItsSelectionCovers) {
+  const auto covers = [](const Expectation& rule) { return rule_covers({.filter = "view/*"}, rule); };
+  EXPECT_THAT(notes({{.match = "view/smal/*"}, {.match = "clone/smal/*"}},
+                    {ended("view/small/a", Status::Pass)}, {.is_narrowed = true, .covers = covers}),
+              ElementsAre(testing::StartsWith("stale view/smal/*: it matches no row of this run")));
+}
+
+TEST(RuleCovers, SaysWhetherTheOptionsWouldSelectWhatARuleNames) {
+  const Expectation rule{.match = "view/smal*/fused", .mode = "perf"};
+  EXPECT_TRUE(rule_covers({}, rule));
+  EXPECT_TRUE(rule_covers({.filter = "view/*"}, rule));
+  EXPECT_FALSE(rule_covers({.filter = "view/*-*fused"}, rule));
+  EXPECT_TRUE(rule_covers({.impls = {"fused"}, .ops = {"clone", "view"}}, rule));
+  EXPECT_FALSE(rule_covers({.ops = {"clone"}}, rule));
+  EXPECT_FALSE(rule_covers({.impls = {"tiled"}}, rule));
+  EXPECT_TRUE(rule_covers({.mode = "perf"}, rule));
+  EXPECT_FALSE(rule_covers({.mode = "accu"}, rule));
+  EXPECT_FALSE(rule_covers({.nodes = true}, rule));
+}
+
+// ---- rules that are too wide
+
+/// A row with a rule, that ended so.
+Record ruled(const std::string& id, Status status, RowInfo info = {}) {
+  Record record = ended(id, status);
+  info.id = id;
+  if (info.mode.empty()) info.mode = "accu";
+  record.info = info;
+  record.accuracy.emplace();
+  if (status == Status::ExpectedFail) {
+    record.own_end = OwnEnd{Status::Fail, "wrong"};
+    record.accuracy->metric = "wrong_value";
+  }
+  return record;
+}
+
+TEST(RuleNotes, ARuleOfWhichSomeRowsPassIsTooWide) {
+  const Status fails = Status::ExpectedFail, passes = Status::UnexpectedPass;
+  const std::string only = "`, which only the rows that fail have";
+  EXPECT_THAT(notes({{.match = "*"}}, {ruled("a/1", fails), ruled("a/2", passes, {.mode = "perf"})}),
+              ElementsAre("wide *: 1 of its 2 rows pass, such as a/2: narrow it with `mode: accu" + only));
+  EXPECT_THAT(
+      notes({{.match = "*"}}, {ruled("a", fails, {.impl = "tiled"}), ruled("b", passes, {.impl = "fused"})}),
+      ElementsAre("wide *: 1 of its 2 rows pass, such as b: narrow it with `impl: tiled" + only));
+  EXPECT_THAT(notes({{.match = "*"}},
+                    {ruled("a", fails, {.params = "k=3 n=2"}), ruled("b", fails, {.params = "k=4 n=2"}),
+                     ruled("c", passes, {.params = "k=3 n=1"})}),
+              ElementsAre("wide *: 1 of its 3 rows pass, such as c: narrow it with `params: {n: 2}" + only));
+  EXPECT_THAT(
+      notes({{.match = "*"}},
+            {ruled("op/a/1/x", fails), ruled("op/a/2/x", fails), ruled("op/b/1/x", passes)}),
+      ElementsAre("wide *: 1 of its 3 rows pass, such as op/b/1/x: narrow it with `match: \"op/a/*/x\"" +
+                  only));
+  EXPECT_THAT(
+      notes({{.match = "*"}}, {ruled("a", fails), ruled("b", passes), ruled("c", fails)}),
+      ElementsAre(
+          "wide *: 1 of its 3 rows pass, such as b: narrow it: one rule for each row that fails, such as "
+          "`match: \"a\"`"));
+  EXPECT_THAT(notes({{.match = "*"}}, {ruled("a", passes)}), IsEmpty()) << "it is wrong, not too wide";
+}
+
+TEST(RuleNotes, ARuleWhoseRowsFailInDifferentWaysIsTooWide) {
+  Record uncompiled = ruled("b", Status::ExpectedFail);
+  uncompiled.accuracy.reset();
+  const std::vector<Record> rows{ruled("a", Status::ExpectedFail), uncompiled,
+                                 ruled("c", Status::ExpectedFail)};
+  EXPECT_THAT(
+      notes({{.match = "*"}}, rows),
+      ElementsAre("wide *: its rows fail in different ways: 1 row by no_answer, such as b; narrow it with "
+                  "`metric: [wrong_value]`, as the other rows fail"));
+  EXPECT_THAT(notes({{.match = "*", .metrics = {"wrong_value", "no_answer"}}}, rows), IsEmpty());
+}
+
+TEST(UnusedFiles, AreThoseWhoseDeviceIsNoneOfTheRuns) {
+  Expectations expectations;
+  expectations.add({Pattern("Acme"), {{.match = "*", .where = {"acme.yaml", 3, 5}}}, "Acme"});
+  expectations.add({Pattern("Acne"), {{.match = "*", .where = {"typo.yaml", 3, 5}}}, "Acne"});
+  expectations.add({Pattern("Empty"), {}, "Empty"});
+  const std::vector<std::string> devices{"Acme GPU 9", "other"};
+  EXPECT_EQ(
+      unused_files_lines(expectations, devices),
+      "expectations: no device of this run is meant by typo.yaml: 'Acne' is not in 'Acme GPU 9', 'other'\n");
 }
 
 TEST(RuleNotes, AnExpiredRuleIsNotedOnce) {

@@ -1,11 +1,13 @@
-#include "harness/commands/run/output/rule_notes.h"
+#include "harness/commands/rules/rule_notes.h"
 
 #include "harness/base/text.h"
 #include "harness/cases/near_ids.h"
 #include "harness/cases/select.h"
+#include "harness/commands/rules/narrower_rule.h"
 #include "harness/engine/run/planned_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -63,7 +65,7 @@ class Notes {
   }
 
   std::optional<RuleNote> note_of(const Expectation& rule, const Use& use) const {
-    const bool is_of_this_run = use.matched > 0 || (!scope_.is_narrowed && is_known_in_full(rule, use));
+    const bool is_of_this_run = use.matched > 0 || (is_covered(rule) && is_known_in_full(rule, use));
     if (!is_of_this_run) return std::nullopt;
     if (expectations_.is_expired(rule)) {
       return noted(
@@ -72,10 +74,16 @@ class Notes {
               "it expired after {}: remove it, or check whether it still holds and give it a new date",
               date_text(*rule.expires)));
     }
+    if (std::string narrower = narrower_rule(rule, use.own); !narrower.empty())
+      return noted(rule, "wide", std::move(narrower));
     const std::string why = why_stale(rule, use);
     if (why.empty() || !is_known_in_full(rule, use)) return std::nullopt;
     const std::string meant = use.matched == 0 ? what_may_be_meant(rule) : "";
     return noted(rule, "stale", why + ": remove it, or correct what it matches" + meant);
+  }
+
+  bool is_covered(const Expectation& rule) const {
+    return !scope_.is_narrowed || (scope_.covers && scope_.covers(rule));
   }
 
   /// The end of a sentence about a rule that matches no row.
@@ -139,6 +147,30 @@ std::string expectations_lines(std::span<const std::filesystem::path> files) {
     lines += fmt::format("expectations: {}\n", printable((is_below ? from_here : file).string()));
   }
   return lines;
+}
+
+std::string unused_files_lines(const Expectations& expectations, std::span<const std::string> device_names) {
+  std::string lines;
+  for (const auto& [file, device] : expectations.files_without_device(device_names)) {
+    lines += fmt::format("expectations: no device of this run is meant by {}: '{}' is not in {}\n",
+                         printable(file), printable(device),
+                         printable(fmt::format("'{}'", fmt::join(device_names, "', '"))));
+  }
+  return lines;
+}
+
+bool rule_covers(const CaseOptions& options, const Expectation& rule) {
+  const auto any_matches = [](const std::vector<std::string>& patterns, std::string_view name) {
+    return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
+             return glob_matches(pattern, name) || glob_matches(name, pattern);
+           });
+  };
+  const std::string_view match = rule.match;
+  const std::string_view impl = rule.impl.empty() ? match.substr(match.rfind('/') + 1) : rule.impl;
+  const bool has_mode =
+      options.mode.empty() || options.mode == "both" || rule.mode.empty() || options.mode == rule.mode;
+  return !options.nodes && has_mode && (options.filter.empty() || filter_matches(options.filter, match)) &&
+         any_matches(options.ops, match.substr(0, match.find('/'))) && any_matches(options.impls, impl);
 }
 
 std::vector<RowInfo> rows_left_out(std::span<const Case> cases, const RunReport& report) {

@@ -2,6 +2,7 @@
 
 #include "harness/cases/case.h"
 #include "harness/cases/expectations/expectations.h"
+#include "harness/commands/case_options.h"
 #include "harness/report/record/record.h"
 
 #include <filesystem>
@@ -19,12 +20,21 @@ struct RuleScope {
   /// Whether the run had only some cases (a filter, op, impl or mode was given): rules that match none of
   /// these are not noted then.
   bool is_narrowed = false;
+  /// Whether a narrowed run would have selected the rows that a rule seems to be about; see rule_covers().
+  std::function<bool(const Expectation&)> covers;
   /// Whether every case that a rule of this file may match was loaded. Empty: all were, for every file.
   std::function<bool(const std::string& expectation_file)> has_all_cases;
 };
 
 /// The expectation files of a run, one line each; if there are none, the places that were searched.
 std::string expectations_lines(std::span<const std::filesystem::path> files);
+
+/// Lines about the files of rules whose `device` is in the name of none of the run's devices; empty: none.
+std::string unused_files_lines(const Expectations& expectations, std::span<const std::string> device_names);
+
+/// Whether a run that is narrowed to some cases covers what a rule says it is about: the options would select
+/// a row whose id is the rule's glob.
+bool rule_covers(const CaseOptions& options, const Expectation& rule);
 
 /// Rows of `cases` that are not in the report.
 std::vector<RowInfo> rows_left_out(std::span<const Case> cases, const RunReport& report);
@@ -36,9 +46,13 @@ std::vector<RowInfo> rows_left_out(std::span<const Case> cases, const RunReport&
 ///   ended without running (UNSUPPORTED, INVALID, SKIPPED); a rule that leaves rows out is stale if it has
 ///   left out none. The note on a rule that matches no row names the nearest ids.
 ///
+/// - wide: it expects a failure, and some of its rows pass, or they fail in different ways. The note says to
+/// what
+///   it can be narrowed.
+///
 /// A rule is not called stale if it matches a row that was left out or not reached (MISSING, INTERRUPTED), or
 /// may match one of a case file that was not loaded. A rule that matches no row at all is ignored if the run
-/// was narrowed.
+/// was narrowed, unless the selection covers it.
 std::vector<RuleNote> rule_notes(const Expectations& expectations, const RunReport& report,
                                  const RuleScope& scope);
 
