@@ -1,4 +1,5 @@
 #include "harness/base/text.h"
+#include "harness/report/compare/broken_groups.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/record/record.h"
 #include "harness/report/writers/csv.h"
@@ -143,7 +144,7 @@ std::string markdown_runs(const RunComparison& comparison) {
 }
 
 std::string markdown_rows(const RunComparison& comparison, const CompareView& view) {
-  const std::vector<const RowVerdict*> shown = shown_rows(comparison, view);
+  const std::vector<const RowVerdict*> shown = listed_rows(comparison, view);
   if (shown.empty()) return "";
   std::vector<std::vector<std::string>> rows = {
       {"verdict", "row", "base, us", "new, us", "new/base", "needed", "% ceiling", "new % ceiling", "why"}};
@@ -258,8 +259,9 @@ std::string markdown_list(const std::string& lines) {
 
 std::string compare_markdown(const RunComparison& comparison, const CompareView& view) {
   return markdown_runs(comparison) + '\n' + ceilings_text(comparison) + totals_line(comparison) +
-         markdown_rows(comparison, view) + markdown_list(new_and_gone_text(comparison)) +
-         markdown_means(comparison) + (comparison.judged > 0 ? "\n" + chance_text(comparison) : "");
+         (view.all ? "" : broken_groups_markdown(comparison)) + markdown_rows(comparison, view) +
+         markdown_list(new_and_gone_text(comparison)) + markdown_means(comparison) +
+         (comparison.judged > 0 ? "\n" + chance_text(comparison) : "");
 }
 
 }  // namespace assay

@@ -1,8 +1,9 @@
 // 1. The verdict: the newest run of each device compared with the one before.
 
 import {element, link, note, replaceContent} from "./dom.js";
+import {groupsOf, groupWords} from "./failures.js";
 import {count, day, plural, seconds} from "./format.js";
-import {clearFilters, fragment} from "./state.js";
+import {clearFilters, fragment, rowName} from "./state.js";
 
 // Verdicts that are always shown, and others that are shown if there are any.
 const always = ["SLOWER", "BROKEN", "FASTER"];
@@ -86,13 +87,34 @@ function environment(track) {
     changeTable(track.base.changes));
 }
 
+const mostGroups = 5;  // of a device; the section about accuracy has them all
+
+// Each group of failures: what its rows share, one of them, and what that one says.
+function failureGroups(device, rows) {
+  const groups = groupsOf(rows);
+  const item = ({group, rows: failed}) => {
+    const example = failed.find((row) => row.case.id === group.example) || failed[0];
+    const all = Object.assign(clearFilters(),
+      {failure: group.name, device: device.short_name, to: "rows"});
+    return element("li", {}, link(fragment(all), ...groupWords(group, example.status)), element("br"),
+      group.rows > 1 ? "such as " : "",
+      link(fragment({row: rowName(example), to: "row"}), example.case.id),
+      ...(group.story ? [element("br"), group.story] : []));
+  };
+  const more = groups.length - mostGroups;
+  return groups.length === 0 ?
+    null :
+    element("ul", {class: "failure-groups"}, ...groups.slice(0, mostGroups).map(item),
+      more > 0 ? element("li", {}, `and ${plural(more, "more kind")} of failures`) : null);
+}
+
 function card(device, rows) {
   const parts = device.tracks.map((track) => [circumstances(track), environment(track)]);
   const without = device.tracks.some((track) => track.base) ?
     null :
     note("There is no earlier run of this device to compare with.");
   return element("article", {class: "card"}, element("h3", {}, device.name),
-    element("ul", {class: "tiles"}, ...tiles(device, rows)), note(plural(rows.length, "row")), without,
+    element("ul", {class: "tiles"}, ...tiles(device, rows)), failureGroups(device, rows), note(plural(rows.length, "row")), without,
     ...parts.reduce((all, part) => all.concat(part), []));
 }
 
