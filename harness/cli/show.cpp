@@ -23,6 +23,11 @@ void add_question(CLI::App& app, const std::string& name, std::optional<std::siz
       ->default_str(std::to_string(app::rows_of_an_answer));
 }
 
+/// What is wrong with a value of --group; empty: nothing.
+std::string known_group_key(const std::string& asked) {
+  return CLI::IsMember(group_keys())(asked.substr(0, asked.find('=')));
+}
+
 void declare_show(CLI::App& app, app::ShowOptions& options) {
   app.add_option("report", options.report, report_help)->required();
   app.add_option("id", options.id,
@@ -34,8 +39,10 @@ void declare_show(CLI::App& app, app::ShowOptions& options) {
                "Print the N timed rows that would gain the most time at the ceiling that limits them");
   app.add_option("--group", options.group,
                  "Count rows by this key: rows, failures, shares of the ceiling; for impls, how often each "
-                 "is fastest")
-      ->check(CLI::IsMember(group_keys()));
+                 "is fastest. KEY=GLOB lists the rows of the groups that match. Keys: " +
+                     CLI::detail::join(group_keys(), ", "))
+      ->check(known_group_key)
+      ->type_name("KEY[=GLOB]");
   app.add_option("--op", options.ops,
                  "The ops that a question considers (name or glob; repeatable; default: all)")
       ->allow_extra_args(false);

@@ -66,12 +66,22 @@ TEST_F(Show, AnswersQuestions) {
   EXPECT_THAT(several.out, HasSubstr("  q8ta_pixel_shuffle fused\n"));
 }
 
+TEST_F(Show, ListsTheRowsOfAGroup) {
+  const ProcessResult rows = assay({"show", out(), "--group", "impl=*fused"});
+  EXPECT_EQ(rows.exit_code, 0) << rows.err;
+  EXPECT_THAT(rows.out, HasSubstr("6 rows of impl=*fused\n"));
+  EXPECT_THAT(rows.out, HasSubstr("q8ta_pixel_shuffle/both/4W4C.4W4C/fused\n"));
+  EXPECT_EQ(assay({"show", out(), "--group", "failure=*"}).out,
+            "no row of failure=*; `--group failure` shows the groups\n");
+}
+
 TEST_F(Show, SaysWhatIsNoQuestion) {
   const ProcessResult none = assay({"show", out(), "--worst", "--op", "clone"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.err, HasSubstr("no row of the report has that id or --op"));
   EXPECT_THAT(assay({"show", out()}).err, HasSubstr("give an id, or ask for --worst, --slowest"));
   EXPECT_EQ(assay({"show", out(), "--group", "colour"}).exit_code, 2);
+  EXPECT_EQ(assay({"show", out(), "--group", "colour=red"}).exit_code, 2);
   EXPECT_EQ(assay({"show", out(), "--worst", "0"}).exit_code, 2);
 }
 

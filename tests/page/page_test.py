@@ -387,6 +387,14 @@ class NightsPage(BrowserTest):
         self.assert_soon_equal(self.page.matching, 3)
         self.assert_soon_equal(lambda: set(self.page.texts("#all-rows .verdict")), {"SLOWER"})
 
+    def test_failures_are_grouped_with_a_reason_and_lead_to_their_rows(self):
+        self.assertEqual(self.page.count(".card:first-child .failure-groups > li"), 1)
+        self.assertRegex(self.page.text(".card:first-child .failure-groups > li"),
+                         r"FAIL 1 of \d+ rows? of .*; new since the run before")
+        self.page.click(".card:first-child .failure-groups > li a")
+        self.assert_soon_equal(self.page.matching, 1)
+        self.assert_soon_equal(lambda: set(self.page.texts("#all-rows .status")), {"FAIL"})
+
     def test_a_failures_part_shows_its_map_and_how_to_run_it_again(self):
         self.page.open({"status": "failing", "device": "Acme GPU 1"})
         self.page.click("#failures summary")

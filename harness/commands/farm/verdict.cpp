@@ -163,6 +163,7 @@ class DeviceJudge {
     device_.note = baseline.note;
     device_.warnings = baseline.warnings;
     may_become_last_good_ = !baseline.is_of_later;
+    if (baseline.report) device_.run = digest_of(report, &*baseline.report);
     if (baseline.report) hold_against(std::move(baseline), std::move(report));
   }
 

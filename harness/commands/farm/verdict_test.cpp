@@ -86,7 +86,10 @@ TEST_F(VerdictOfANight, ANightThatFailedDoesNotBecomeTheLastGoodOne) {
   run(2, {test::failed("a")});
   judge(1);
   EXPECT_EQ(judge(2), ExitCode::Failures);
-  EXPECT_THAT(text(), HasSubstr("\n  BROKEN "));
+  EXPECT_THAT(
+      text(),
+      HasSubstr("\n  FAIL            1 of 1 row of shuffle: wrong value; new since the last good night\n"));
+  EXPECT_THAT(text(), HasSubstr("\n  against 20260101T010000Z-1a2b3c: 1 BROKEN\n"));
   EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
 }
 

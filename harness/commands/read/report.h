@@ -35,7 +35,7 @@ struct ShowOptions {
   bool dot = false;  ///< print only the plan of a chain, as a Graphviz graph
   // Questions, and options that select their rows.
   std::optional<std::size_t> worst, slowest, furthest_from_ceiling;  ///< number of rows; absent: not asked
-  std::string group;             ///< key to group rows by; empty: not asked
+  std::string group;             ///< "KEY" by which to group rows, or "KEY=GLOB"; empty: not asked
   std::vector<std::string> ops;  ///< names or globs; empty: all
 
   bool asks() const { return worst || slowest || furthest_from_ceiling || !group.empty(); }

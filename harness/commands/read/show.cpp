@@ -31,6 +31,28 @@ std::vector<const Record*> rows_asked_for(const RunReport& report, const ShowOpt
   return rows;
 }
 
+/// The part of --group before or after its `=`.
+std::string group_key(const std::string& asked) {
+  return asked.substr(0, asked.find('='));
+}
+
+/// Answers --group: `KEY` counts the rows of each group, `KEY=GLOB` lists those of the groups that match.
+std::string group_answer(const std::vector<const Record*>& rows, const std::string& asked,
+                         std::size_t width) {
+  const std::string key = group_key(asked);
+  if (key.size() == asked.size()) return grouped_text(rows, key, width);
+  const std::string pattern = asked.substr(key.size() + 1);
+  std::vector<const Record*> chosen;
+  for (const Record* row : rows) {
+    const std::string group = group_of(*row, key);
+    if (glob_matches(pattern, group) && !(key == "failure" && group.empty())) chosen.push_back(row);
+  }
+  if (chosen.empty()) {
+    return "no row of " + printable(asked) + "; `--group " + printable(key) + "` shows the groups\n";
+  }
+  return rows_of_group_text(chosen, asked, width);
+}
+
 std::string answers(const std::vector<const Record*>& rows, const ShowOptions& options, std::size_t width) {
   std::string text;
   const auto add = [&](const std::string& answer) { text += (text.empty() ? "" : "\n") + answer; };
@@ -38,7 +60,7 @@ std::string answers(const std::vector<const Record*>& rows, const ShowOptions& o
   if (options.slowest) add(slowest_text(rows, *options.slowest, width));
   if (options.furthest_from_ceiling)
     add(furthest_from_ceiling_text(rows, *options.furthest_from_ceiling, width));
-  if (!options.group.empty()) add(grouped_text(rows, options.group, width));
+  if (!options.group.empty()) add(group_answer(rows, options.group, width));
   return text;
 }
 

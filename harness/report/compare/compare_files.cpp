@@ -1,4 +1,5 @@
 #include "harness/base/text.h"
+#include "harness/report/compare/broken_groups.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/compare/machine_json.h"
 #include "harness/report/record/record.h"
@@ -151,7 +152,7 @@ std::string markdown_runs(const RunComparison& comparison) {
 }
 
 std::string markdown_rows(const RunComparison& comparison, const CompareView& view) {
-  const std::vector<const RowVerdict*> shown = shown_rows(comparison, view);
+  const std::vector<const RowVerdict*> shown = listed_rows(comparison, view);
   if (shown.empty()) return "";
   constexpr std::ptrdiff_t net_column = 5;
   std::vector<std::vector<std::string>> rows = {{"verdict", "row", "base, us", "new, us", "new/base",
@@ -281,7 +282,8 @@ std::string compare_markdown(const RunComparison& comparison, const CompareView&
   const std::string machines = markdown_list(machines_text(comparison));
   const std::string folded = markdown_list(new_and_gone_text(comparison));
   return machines + (machines.empty() ? "" : "\n") + markdown_runs(comparison) + '\n' +
-         ceilings_text(comparison) + totals_line(comparison) + markdown_rows(comparison, view) +
+         ceilings_text(comparison) + totals_line(comparison) +
+         (view.all ? "" : broken_groups_markdown(comparison)) + markdown_rows(comparison, view) +
          (folded.empty() ? "" : "\n") + folded + markdown_means(comparison) +
          (comparison.judged > 0 ? "\n" + chance_text(comparison) : "");
 }

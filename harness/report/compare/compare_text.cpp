@@ -2,6 +2,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/report/compare/broken_groups.h"
 #include "harness/report/compare/ceiling_changes.h"
 #include "harness/report/console/ceilings_text.h"
 #include "harness/report/console/labelled_text.h"
@@ -102,7 +103,7 @@ std::string text_of(const Line& line, const std::array<std::size_t, column_count
 }
 
 std::string rows_table(const RunComparison& comparison, const CompareView& view) {
-  const std::vector<const RowVerdict*> rows = shown_rows(comparison, view);
+  const std::vector<const RowVerdict*> rows = listed_rows(comparison, view);
   if (rows.empty()) return "";
   std::vector<Line> lines = {
       {.cells = {"", "base us", "new us", "time", "without shift", "needed", "% ceiling", "row", ""}}};
@@ -323,6 +324,13 @@ std::string times_line(const RowVerdict& row) {
                      significant(row.ratio, 4), net.empty() ? "" : ", without the machine's shift " + net);
 }
 
+std::vector<const RowVerdict*> listed_rows(const RunComparison& comparison, const CompareView& view) {
+  std::vector<const RowVerdict*> rows = shown_rows(comparison, view);
+  if (view.all || broken_groups(comparison).empty()) return rows;
+  std::erase_if(rows, [](const RowVerdict* row) { return row->verdict == Verdict::Broken; });
+  return rows;
+}
+
 std::string new_and_gone_text(const RunComparison& comparison) {
   return folded_line(comparison, Verdict::Gone, "of the base without a result now") +
          folded_line(comparison, Verdict::New, "without a result in the base");
@@ -381,7 +389,9 @@ std::string compare_text(const RunComparison& comparison, const CompareView& vie
     text +=
         "Two devices: speed gets no verdict; shown are the times and each device's share of its ceiling.\n";
   }
-  text += ceilings_text(comparison) + '\n' + rows_table(comparison, view);
+  text += ceilings_text(comparison) + '\n';
+  if (!view.all) text += broken_groups_text(comparison, view.color);
+  text += rows_table(comparison, view);
   if (const std::string folded = new_and_gone_text(comparison); !folded.empty()) {
     const bool are_listed = view.all || view.new_and_gone;
     text += folded + (are_listed ? "\n" : "      --new-and-gone lists them\n\n");

@@ -11,14 +11,14 @@ namespace assay {
 
 struct CompareView {
   bool color = false;
-  bool all = false;  ///< also show rows that are SAME or have no verdict
+  bool all = false;  ///< list every row: also those that are SAME or have no verdict; group none
   bool new_and_gone =
       false;  ///< list rows that are NEW or GONE instead of counting them; `all` lists them too
 };
 
 /// The comparison for a terminal: a shift of the machine, the runs of both sides and the differences of their
-/// ceilings, the rows that are not SAME, the worst verdict first, how many rows are NEW and GONE, means by op
-/// and impl, and the totals.
+/// ceilings, the rows that are not SAME, the worst verdict first, BROKEN rows in groups if there are many,
+/// how many rows are NEW and GONE, means by op and impl, and the totals.
 std::string compare_text(const RunComparison& comparison, const CompareView& view);
 
 /// How a row got its verdict: the blocks of both sides and every condition that was evaluated.
@@ -41,6 +41,9 @@ std::string chance_text(const RunComparison& comparison);
 
 /// The rows that a view shows: the worst first, those with nothing to compare last.
 std::vector<const RowVerdict*> shown_rows(const RunComparison& comparison, const CompareView& view);
+
+/// The rows of shown_rows() that are listed one by one: without those that broken_groups() groups.
+std::vector<const RowVerdict*> listed_rows(const RunComparison& comparison, const CompareView& view);
 
 /// How many rows are NEW and GONE, by op, one line each. Empty if there is none.
 std::string new_and_gone_text(const RunComparison& comparison);

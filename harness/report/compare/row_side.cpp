@@ -135,6 +135,7 @@ RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<con
     if (i == 0 || badness(record.status) > badness(side.status)) {
       side.status = record.status;
       side.reason = record.reason;
+      side.failure = failure_of(record);
     }
     add_task(side, record);
     if (record.accuracy) add_answer(side, *record.accuracy, i == 0);

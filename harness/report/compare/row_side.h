@@ -1,9 +1,11 @@
 #pragma once
 
+#include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +17,11 @@ inline constexpr std::size_t fewest_blocks = 5;  ///< on each side, to judge spe
 struct RowSide {
   /// The row's info in the first run that has it. Null in a RowVerdict, which has its own.
   std::shared_ptr<const RowInfo> info;
-  std::vector<std::string> runs;      ///< ids of the runs that have the row
-  Status status = Status::Pass;       ///< worst status of these runs
-  std::string reason;                 ///< reason of that status
+  std::vector<std::string> runs;  ///< ids of the runs that have the row
+  Status status = Status::Pass;   ///< worst status of these runs
+  std::string reason;             ///< reason of that status
+  /// How the run with that status failed; absent: it did not.
+  std::optional<FailureWords> failure;
   std::string input_hash;             ///< hash of the inputs; empty: unknown
   std::string output_hash;            ///< hash of the outputs; empty: unknown, or the runs differ
   bool is_exact = false;              ///< the output hash must be equal on all devices

@@ -4,6 +4,7 @@
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
 #include "harness/report/console/text_table.h"
+#include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
@@ -106,6 +107,11 @@ std::vector<GroupKey> keys() {
           member("shape", &RowInfo::shape),
           {"forms", [](const Record* row) { return asked_forms(row->info); }},
           {"status", [](const Record* row) { return std::string(name_of(row->status)); }},
+          {"failure",
+           [](const Record* row) {
+             const std::optional<FailureWords> failure = failure_of(*row);
+             return failure ? failure->group : "";
+           }},
           {"limited_by", [](const Record* row) { return is_timed(row) ? row->perf->limited_by : ""; }}};
 }
 
@@ -234,6 +240,7 @@ std::string grouped_text(Rows rows, const std::string& key, std::size_t width) {
   std::vector<std::string> order;
   for (const Record* row : rows) {
     const std::string value = by.value(row);
+    if (key == "failure" && value.empty()) continue;  // it passed
     if (!groups.contains(value)) order.push_back(value);
     add_row(groups[value], row, fastest);
   }
@@ -245,6 +252,26 @@ std::string grouped_text(Rows rows, const std::string& key, std::size_t width) {
                                   "the same case, fastest of the cases with several impls"
                                 : "");
   return text + text_table(table, {true, true, true, true, true, true, true, false}, width);
+}
+
+std::string group_of(const Record& row, const std::string& key) {
+  return key_named(key).value(&row);
+}
+
+std::string rows_of_group_text(Rows rows, const std::string& group, std::size_t width) {
+  Table table{{"status", "us", "% ceiling", "err/bound", "row", "why"}};
+  for (const Record* row : rows) {
+    const std::optional<FailureWords> failure = failure_of(*row);
+    const bool was_judged = row->accuracy && row->info.mode != "perf";
+    table.push_back({std::string(name_of(row->status)), is_timed(row) ? fixed(time_of(row), 2) : "",
+                     is_timed(row) ? percent_text(percent_of_peak(*row->perf)) : "",
+                     was_judged ? share_text(spent_of(row)) : "", name_of_row(row),
+                     !failure                 ? ""
+                     : failure->story.empty() ? printable(failure->kind)
+                                              : printable(failure->story)});
+  }
+  return fmt::format("{} of {}\n", counted_rows(rows.size()), printable(group)) +
+         text_table(table, {false, true, true, true, false, false}, width);
 }
 
 }  // namespace assay

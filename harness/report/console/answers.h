@@ -27,7 +27,7 @@ std::string slowest_text(Rows rows, std::size_t count, std::size_t width);
 std::string furthest_from_ceiling_text(Rows rows, std::size_t count, std::size_t width);
 
 /// The keys by which rows can be grouped: "impl" (of each op), "op", "dtype", "cache", "tier", "model",
-/// "layer", "shape", "forms", "status", "limited_by".
+/// "layer", "shape", "forms", "status", "limited_by", "failure" (failed rows by FailureWords::group).
 std::vector<std::string> group_keys();
 
 /// The rows grouped by a key: how many there are, how many failed, the largest share of a bound that was
@@ -35,5 +35,11 @@ std::vector<std::string> group_keys();
 /// their time relative to the slowest impl of the same case, and in how many of the cases with several impls
 /// they are the fastest. Throws Error(Usage) for an unknown key.
 std::string grouped_text(Rows rows, const std::string& key, std::size_t width);
+
+/// The group of a row by a key. Throws Error(Usage) for an unknown key.
+std::string group_of(const Record& row, const std::string& key);
+
+/// Every one of the rows, which are those of one group: status, time or error, and for failures their story.
+std::string rows_of_group_text(Rows rows, const std::string& group, std::size_t width);
 
 }  // namespace assay

@@ -100,6 +100,30 @@ TEST(Grouped, ByAnythingElseCountsRowsAndFailures) {
               HasSubstr("--group: rows cannot be grouped by 'colour'; known are impl, op, dtype"));
 }
 
+TEST(Grouped, ByFailureLeavesOutWhatPasses) {
+  Record diagnosed = test::failed("zeros");
+  diagnosed.accuracy->diagnosis = Diagnosis{"zero_point", "as if zero_point were 0", 1};
+  const std::vector<Record> records{test::failed("wrong"), diagnosed, right("right", 0.25)};
+  const std::string text = grouped_text(pointers(records), "failure", answer_width);
+  EXPECT_THAT(text, HasSubstr("  FAIL zero point\n"));
+  EXPECT_THAT(text, HasSubstr("  FAIL wrong value\n"));
+  EXPECT_THAT(text, Not(HasSubstr("  -\n")));
+}
+
+TEST(RowsOfGroup, AreAllListedWithTheirStory) {
+  std::vector<Record> records;
+  for (int i = 0; i < 60; ++i) {
+    records.push_back(test::failed("f" + std::to_string(i)));
+    records.back().accuracy->diagnosis = Diagnosis{"tail", "only the last of " + std::to_string(i), 1};
+  }
+  EXPECT_EQ(group_of(records[0], "failure"), "FAIL tail");
+  const std::string text = rows_of_group_text(pointers(records), "failure=FAIL tail", 200);
+  EXPECT_THAT(text, StartsWith("60 rows of failure=FAIL tail\n"));
+  EXPECT_THAT(text, HasSubstr("shuffle/f59/1x16x4x8/4W4C.4W4C/fused (accu)  only the last of 59\n"));
+  EXPECT_THAT(rows_of_group_text(pointers({timed("t", "fused", 2.5, 5)}), "impl=*", 200),
+              HasSubstr("  PASS    2.50        5.0  t/fused\n"));
+}
+
 TEST(Answers, LetNoControlCharacterOfOthersThrough) {
   Record odd = timed("odd", "fused", 2, 5);
   odd.info.id = odd.info.op = test::nasty;

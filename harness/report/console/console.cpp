@@ -137,7 +137,7 @@ void Console::record(const Record& record) {
 /// Shows the first failure of each kind in full and some more in one line each; the rest is counted at the
 /// end.
 void Console::show_failure(const Record& record) {
-  const std::size_t count = ++failed_of_kind_[record.info.op + "\n" + failure_key(record)];
+  const std::size_t count = ++failed_of_kind_[record.info.op + "\n" + failure_of(record)->group];
   if (!options_.verbose && count > lines_of_kind) return;
   clear_progress();
   const std::string text = failure_text(record);

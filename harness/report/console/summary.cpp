@@ -4,7 +4,6 @@
 #include "harness/base/text.h"
 #include "harness/report/console/style.h"
 #include "harness/report/record/failure_groups.h"
-#include "harness/report/record/words.h"
 
 #include <algorithm>
 #include <map>
@@ -13,11 +12,6 @@
 
 namespace assay {
 namespace {
-
-std::string reason_of(const Record& record) {
-  if (!record.reason.empty()) return printable(first_line(record.reason));
-  return record.accuracy ? printable(first_line(describe(*record.accuracy))) : "";
-}
 
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.append(width - text.size(), ' ');
@@ -42,24 +36,13 @@ std::vector<std::pair<std::string, std::size_t>> reasons_of(const std::vector<co
   return reasons;
 }
 
-// What is shown of a row in addition to its group's text.
-std::string story_of(const Record& record, const std::string& kind) {
-  if (record.accuracy && record.accuracy->diagnosis)
-    return printable(first_line(record.accuracy->diagnosis->text));
-  const std::string reason = reason_of(record);
-  return reason == kind ? "" : reason;
-}
-
 std::string group_lines(const FailureGroup& group, bool color) {
-  const Record& example = *group.rows.front();
-  const std::string mode = example.info.mode == "perf" ? " (perf)" : "";
   const std::string indent(status_width + 2, ' ');
   std::string text =
-      painted(padded(std::string(name_of(example.status)), status_width), ink_of(example.status), color) +
-      "  " + printable(group_text(group)) + '\n';
-  text += indent + (group.rows.size() > 1 ? "such as " : "") + printable(example.info.id) + mode + '\n';
-  if (const std::string story = story_of(example, group.kind); !story.empty())
-    text += indent + painted(story, Ink::Dim, color) + '\n';
+      painted(padded(std::string(name_of(group.status)), status_width), ink_of(group.status), color) + "  " +
+      printable(group_text(group)) + '\n';
+  text += indent + printable(group.example) + '\n';
+  if (!group.story.empty()) text += indent + painted(printable(group.story), Ink::Dim, color) + '\n';
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "harness/report/html/row_history.h"
 #include "harness/report/journal/codec.h"
 #include "harness/report/record/device_name.h"
+#include "harness/report/record/failure_groups.h"
 #include "harness/report/trend/trend_report.h"
 
 #include <algorithm>
@@ -142,6 +143,28 @@ Json json_of_base(const RunReport& base, const RunInfo& next, const RunCompariso
           {"shift", shift_between(comparison)}, {"changes", changes_between(base.run, next)}};
 }
 
+/// The failures of a track, grouped; a failure is new if its row did not fail in the base.
+Json json_of_failures(const std::vector<PageRow>& rows, const RecordsByKey* before) {
+  std::vector<RowOutcome> outcomes;
+  for (const PageRow& row : rows) {
+    if (!row.record) continue;
+    RowOutcome& outcome = outcomes.emplace_back(outcome_of(*row.record));
+    if (!before || !outcome.failure) continue;
+    const Record* earlier = found(*before, key_of(row.info()));
+    outcome.is_new = !earlier || class_of(earlier->status) == StatusClass::Fine;
+  }
+  Json json = Json::array();
+  for (const FailureGroup& group : failure_groups(outcomes)) {
+    json.push_back({{"name", json_text(group.name)},
+                    {"text", json_text(group_text(group))},
+                    {"story", json_text(group.story)},
+                    {"example", json_text(outcomes[group.example_row].info->id)},
+                    {"rows", group.rows.size()},
+                    {"new", group.is_new}});
+  }
+  return json;
+}
+
 /// The class of each status, so that the script need not know it.
 Json status_classes() {
   Json classes = Json::object();
@@ -165,9 +188,10 @@ class PageData::Impl {
     begin_device(newest.run);
     std::optional<RunComparison> comparison;
     if (base) comparison = compare_runs({*base}, {newest}, {}, noise_);
-    add_track(track, newest, base, comparison ? &*comparison : nullptr);
     const std::vector<PageRow> rows = rows_of(newest, comparison ? &*comparison : nullptr);
     const RecordsByKey before = records_of(base);
+    add_track(track, newest, base, comparison ? &*comparison : nullptr);
+    devices_.back()["tracks"].back()["failures"] = json_of_failures(rows, base ? &before : nullptr);
     std::vector<RowKey> keys;
     const std::size_t first_row = track_column_.size();
     for (const PageRow& row : rows) {

@@ -165,6 +165,25 @@ TEST(PageData, TellsThatTheMachineWasSlower) {
   EXPECT_TRUE(core.at("rows").at("net_ratio").at(0).is_null());
 }
 
+TEST(PageData, GroupsFailuresWithNewOnesFirst) {
+  Record fresh = test::failed("fresh");
+  fresh.accuracy->diagnosis = Diagnosis{"zero_point", "as if zero_point were 0", 1};
+  const auto parts = parts_of(
+      page_parts({run_of("2026-01-01", {test::failed("a"), test::failed("b"), test::passed("fresh")}),
+                  run_of("2026-01-02", {test::failed("a"), test::failed("b"), fresh})}));
+  const json& core = parts.at("core");
+  EXPECT_EQ(word(core.at("rows").at("failure"), 0), "FAIL wrong value");
+  EXPECT_EQ(word(core.at("rows").at("failure"), 2), "FAIL zero point");
+  const json& groups = core.at("devices").at(0).at("tracks").at(0).at("failures");
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups.at(0).at("name"), "FAIL zero point");
+  EXPECT_EQ(groups.at(0).at("new"), 1);
+  EXPECT_EQ(groups.at(0).at("story"), "as if zero_point were 0");
+  EXPECT_EQ(groups.at(1).at("rows"), 2);
+  EXPECT_EQ(groups.at(1).at("new"), 0);
+  EXPECT_EQ(groups.at(1).at("text"), "2 of 3 rows of shuffle: wrong value");
+}
+
 TEST(PageData, TellsTimesBoundsAndChangedHashesOfEveryNight) {
   Record slow = test::timed("a", "fused", 4), fast = test::timed("a", "fused", 2);
   slow.perf->output_hash = "another";

@@ -1,5 +1,6 @@
 #include "harness/report/html/row_figures.h"
 
+#include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
@@ -112,6 +113,11 @@ std::string verdict_of(const PageRow& row) {
   return row.verdict && row.verdict->verdict ? std::string(name_of(*row.verdict->verdict)) : "";
 }
 
+std::string failure_group_of(const PageRow& row) {
+  const std::optional<FailureWords> failure = row.record ? failure_of(*row.record) : std::nullopt;
+  return failure ? failure->group : "";
+}
+
 std::string baseline_of(const PageRow& row) {
   return row.record && row.record->comparison ? row.record->comparison->baseline : "";
 }
@@ -121,6 +127,7 @@ Words words() {
       {"status",
        [](const PageRow& row) { return row.record ? std::string(name_of(row.record->status)) : ""; }},
       {"verdict", verdict_of},
+      {"failure", failure_group_of},
       {"reason", [](const PageRow& row) { return row.record ? row.record->reason : std::string(); }},
       {"limited_by", perf_word(&PerfResult::limited_by)},
       {"ceiling", perf_word(&PerfResult::ceiling)},

@@ -7,6 +7,7 @@
 #include "harness/report/record/words.h"
 
 #include <algorithm>
+#include <set>
 
 namespace assay {
 
@@ -37,7 +38,27 @@ std::size_t RunDigest::count(StatusClass wanted) const {
   return sum;
 }
 
-RunDigest digest_of(const RunReport& report) {
+namespace {
+
+/// The rows of a report; those that fail are new if they did not in `before`.
+std::vector<RowOutcome> outcomes_of(const RunReport& report, const RunReport* before) {
+  std::set<RowKey> failed_before;
+  if (before) {
+    for (const Record& record : before->records) {
+      if (class_of(record.status) != StatusClass::Fine) failed_before.insert(key_of(record.info));
+    }
+  }
+  std::vector<RowOutcome> rows;
+  for (const Record& record : report.records) {
+    RowOutcome& row = rows.emplace_back(outcome_of(record));
+    row.is_new = before && row.failure && !failed_before.contains(key_of(record.info));
+  }
+  return rows;
+}
+
+}  // namespace
+
+RunDigest digest_of(const RunReport& report, const RunReport* before) {
   RunDigest digest{.run = report.run,
                    .complete = report.complete,
                    .cut_off = report.cut_off,
@@ -54,6 +75,10 @@ RunDigest digest_of(const RunReport& report) {
   for (std::size_t i = 0; i < std::min(bad.size(), most_listed_rows); ++i)
     digest.failures.push_back(failed_row(*bad[i]));
   digest.failures_left_out = bad.size() - digest.failures.size();
+  digest.groups = failure_groups(outcomes_of(report, before));
+  for (const FailureGroup& group : digest.groups)
+    digest.examples.push_back(failed_row(report.records[group.example_row]));
+  if (!digest.groups.empty()) digest.example = failure_text(report.records[digest.groups[0].example_row]);
   return digest;
 }
 

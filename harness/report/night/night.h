@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/report/compare/compare.h"
+#include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
 #include "harness/report/writers/github_summary.h"
 
@@ -37,12 +38,17 @@ struct RunDigest {
   std::map<Status, std::size_t> statuses;
   std::vector<FailedRow> failures;  ///< rows that never ran come last
   std::size_t failures_left_out = 0;
-  double rows_s = 0;  ///< sum of the rows' wall times
+  std::vector<FailureGroup> groups;  ///< all failures; their rows are places in the report
+  std::vector<FailedRow> examples;   ///< of each group
+  std::string example;               ///< failure_text() of the first group's example
+  double rows_s = 0;                 ///< sum of the rows' wall times
 
   /// The number of rows in a class of statuses.
   std::size_t count(StatusClass wanted) const;
 };
-RunDigest digest_of(const RunReport& report);
+/// `before` is the run of the last good night, in which a failure that is not new failed too; null: there is
+/// none, and no failure is called new.
+RunDigest digest_of(const RunReport& report, const RunReport* before = nullptr);
 
 /// The part of the comparison with the last good run that a night's report shows.
 struct ComparisonDigest {

@@ -33,6 +33,17 @@ Json failure_json(const FailedRow& row) {
   return json;
 }
 
+Json group_json(const FailureGroup& group) {
+  return {{"name", valid_utf8(group.name)},
+          {"status", name_of(group.status)},
+          {"kind", valid_utf8(group.kind)},
+          {"rows", group.rows.size()},
+          {"new", group.is_new},
+          {"text", valid_utf8(group_text(group))},
+          {"example", valid_utf8(group.example)},
+          {"story", valid_utf8(group.story)}};
+}
+
 Json compared_json(const RowVerdict& row) {
   Json json;
   add_row(json, row.info);
@@ -90,6 +101,8 @@ void add_run(Json& json, const RunDigest& digest) {
   for (const auto& [status, count] : digest.statuses) statuses[std::string(name_of(status))] = count;
   Json& failures = json["failures"] = Json::array();
   for (const FailedRow& row : digest.failures) failures.push_back(failure_json(row));
+  Json& groups = json["failure_groups"] = Json::array();
+  for (const FailureGroup& group : digest.groups) groups.push_back(group_json(group));
   json["failures_left_out"] = digest.failures_left_out;
   json["rows_s"] = digest.rows_s;
 }

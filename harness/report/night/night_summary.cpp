@@ -17,12 +17,25 @@ SummaryRow compared_row(const RowVerdict& row) {
   return summary;
 }
 
+/// Rows that failed tonight are in the table of failures.
+bool is_failure(const RowVerdict& row) {
+  return row.next && class_of(row.next->status) != StatusClass::Fine;
+}
+
+/// The failures of a group as one row of the table, with its example.
+SummaryRow group_row(const FailureGroup& group, const FailedRow& example) {
+  const std::string story = group.story.empty() ? "" : ": " + group.story;
+  return summary_row(example.info, group.status, group_text(group) + story, example.repro);
+}
+
 void add_compared(SummaryDevice& summary, const DeviceNight& device) {
   if (!device.last_good) return;
+  std::size_t failed = 0;
   for (const RowVerdict& row : device.last_good->comparison.rows) {
-    if (device.failing.contains(*row.verdict)) summary.compared.push_back(compared_row(row));
+    if (!device.failing.contains(*row.verdict)) continue;
+    is_failure(row) ? void(++failed) : summary.compared.push_back(compared_row(row));
   }
-  summary.compared_left_out = device.regressions() - summary.compared.size();
+  summary.compared_left_out = device.regressions() - summary.compared.size() - failed;
 }
 
 SummaryDevice device_of(const DeviceNight& device) {
@@ -33,9 +46,8 @@ SummaryDevice device_of(const DeviceNight& device) {
   add_compared(summary, device);
   if (!device.run) return summary;
   summary.statuses = device.run->statuses;
-  for (const FailedRow& row : device.run->failures)
-    summary.failures.push_back(summary_row(row.info, row.status, row.reason, row.repro));
-  summary.failures_left_out = device.run->failures_left_out;
+  for (std::size_t i = 0; i < device.run->groups.size(); ++i)
+    summary.failures.push_back(group_row(device.run->groups[i], device.run->examples[i]));
   return summary;
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <sstream>
 
 namespace assay {
@@ -32,6 +33,7 @@ DeviceNight compared(const std::vector<Record>& before, const std::vector<Record
   DeviceNight device = device_of(now);
   device.last_good = LastGood{"../2026-01-01/runs/20260101T030405Z-aaaaaa/acme",
                               digest_of(compare_runs({base}, {test::report_of(now)}))};
+  device.run = digest_of(test::report_of(now), &base);
   return device;
 }
 
@@ -241,6 +243,11 @@ TEST(NightJson, HoldsEverythingOfADevice) {
   EXPECT_EQ(failure.at("file"), "cases/shuffle.yaml");
   EXPECT_EQ(failure.at("line"), 12);
   EXPECT_EQ(failure.at("repro"), test::failed("a").repro);
+  const auto& group = device.at("failure_groups").at(0);
+  EXPECT_EQ(group.at("name"), "FAIL wrong value");
+  EXPECT_EQ(group.at("rows"), 1);
+  EXPECT_EQ(group.at("new"), 1);
+  EXPECT_EQ(group.at("text"), "1 of 1 row of shuffle: wrong value");
   EXPECT_EQ(device.at("last_good").at("run_id"), "20260101T030405Z-aaaaaa");
   EXPECT_EQ(device.at("comparison").at("totals"), nlohmann::json({{"BROKEN", 1}, {"GONE", 1}}));
   EXPECT_EQ(device.at("comparison").at("regressions"), 2);
@@ -310,6 +317,8 @@ TEST(NightSummary, TellsWhatFailedAndWhatIsWorse) {
   EXPECT_THAT(text, HasSubstr("| lost   | INFRASTRUCTURE |      |\n"));
   EXPECT_THAT(text, HasSubstr("| FAIL | `shuffle/a/"));
   EXPECT_THAT(text, HasSubstr("| GONE | `shuffle/b/"));
+  EXPECT_THAT(text, HasSubstr("| 1 of 1 row of shuffle: wrong value: 1 of 2 outputs is wrong |"));
+  EXPECT_THAT(text, Not(HasSubstr("| BROKEN |"))) << "it is among the failures";
   EXPECT_THAT(text, HasSubstr("\n- its link is dangling\n"));
 }
 
@@ -337,9 +346,13 @@ TEST(NightText, TellsOfEachDevice) {
                               "  against 20260101T030405Z-aaaaaa: 1 BROKEN\n"
                               "  next    the last good night remains 20260101T030405Z-aaaaaa\n"
                               "  report  runs/20260102T030405Z-1a2b3c/acme\n"));
-  EXPECT_THAT(text, HasSubstr("\n  FAIL            shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)\n"
-                              "                  1 of 2 outputs is wrong\n"
-                              "                  assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("\n  FAIL            1 of 1 row of shuffle: wrong value; new since the last good night\n"
+                "                  shuffle/a/1x16x4x8/4W4C.4W4C/fused\n"));
+  EXPECT_THAT(text, HasSubstr("\n  The first of these in full:\n"
+                              "  FAIL shuffle/a/1x16x4x8/4W4C.4W4C/fused (accu)\n"));
+  EXPECT_THAT(text, HasSubstr("\n    again   assay run --filter shuffle/a/1x16x4x8/4W4C.4W4C/fused\n"));
   EXPECT_THAT(text, HasSubstr("\n  disk    the night has 3.4 MB, 5.0 GB are free\n"));
 }
 
@@ -359,20 +372,70 @@ TEST(NightText, NamesWhatElseHasChanged) {
   EXPECT_THAT(text, HasSubstr("\n  answers 3 exact rows right, but with different bits than then"));
 }
 
-TEST(NightText, EndsALongListWithItsCount) {
+std::vector<Record> failing_rows(int count) {
   std::vector<Record> records;
-  for (int i = 0; i < 25; ++i) records.push_back(test::failed("f" + std::to_string(i)));
+  for (int i = 0; i < count; ++i) records.push_back(test::failed("f" + std::to_string(i)));
+  return records;
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+TEST(NightText, IsAsLongForABugOfManyRowsAsForOneOfTwo) {
+  const auto text = [](int count) {
+    std::vector<Record> before = failing_rows(count);
+    for (Record& record : before) record = test::passed(record.info.name);
+    return night_text(night_of({compared(before, failing_rows(count))}));
+  };
+  EXPECT_EQ(lines_of(text(200)), lines_of(text(2))) << text(200);
+  EXPECT_THAT(text(200), HasSubstr("\n  rows    assay show runs/20260102T030405Z-1a2b3c/acme "
+                                   "--group 'failure=FAIL wrong value'\n"));
+  EXPECT_THAT(text(200), Not(HasSubstr("\n  BROKEN "))) << "they are among tonight's failures";
+}
+
+TEST(NightText, HasNewFailuresFirst) {
+  std::vector<Record> before = failing_rows(5), now = failing_rows(5);
+  before.push_back(test::passed("fresh"));
+  Record fresh = test::failed("fresh");
+  fresh.accuracy->diagnosis = Diagnosis{"zero_point", "as if zero_point were 0", 1};
+  now.push_back(fresh);
+  const std::string text = night_text(night_of({compared(before, now)}));
+  const std::size_t first = text.find("1 of 6 rows of shuffle: zero point; new since"),
+                    second = text.find("5 of 6 rows of shuffle: wrong value\n");
+  ASSERT_NE(first, text.npos) << text;
+  ASSERT_NE(second, text.npos) << text;
+  EXPECT_LT(first, second);
+  EXPECT_THAT(text, HasSubstr("in full:\n  FAIL shuffle/fresh/"));
+}
+
+TEST(NightText, SaysHowManyOfAGroupAreNew) {
+  std::vector<Record> before = failing_rows(3);
+  before[1] = test::passed("f1");
+  const std::string text = night_text(night_of({compared(before, failing_rows(3))}));
+  EXPECT_THAT(text, HasSubstr("3 of 3 rows of shuffle: wrong value; 1 of them new since the last good night\n"
+                              "                  such as shuffle/f1/"));
+}
+
+TEST(NightText, EndsALongListWithItsCount) {
+  std::vector<Record> records = failing_rows(25);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    records[i].accuracy.reset();
+    records[i].reason = "odd " + std::string(i + 1, 'x');
+  }
   const std::string text = night_text(night_of({device_of(records)}));
-  EXPECT_THAT(text, HasSubstr("shuffle/f19/"));
-  EXPECT_THAT(text, Not(HasSubstr("shuffle/f20/")));
-  EXPECT_THAT(text, HasSubstr("\n  and 5 more;"));
+  EXPECT_THAT(text, HasSubstr("1 of 25 rows of shuffle: odd xxxxxxxxxxxxxxxxxxxx\n"));
+  EXPECT_THAT(text, Not(HasSubstr("odd xxxxxxxxxxxxxxxxxxxxx")));
+  EXPECT_THAT(text, HasSubstr("\n  and 5 more kinds; `assay show runs/20260102T030405Z-1a2b3c/acme --group "
+                              "failure` counts them all\n"));
 }
 
 TEST(NightText, ListsRowsThatWereLostOnce) {
   const std::string text = night_text(night_of({compared(
       {test::passed("a"), test::passed("b")},
       {test::passed("a"), test::without_answer("b", Status::Missing, "the device was given up")})}));
-  EXPECT_THAT(text, HasSubstr("\n  MISSING         shuffle/b/"));
+  EXPECT_THAT(text, HasSubstr("\n  MISSING         1 row of shuffle: the device was given up"));
+  EXPECT_THAT(text, HasSubstr("\n                  shuffle/b/"));
   EXPECT_THAT(text, Not(HasSubstr("\n  GONE "))) << text;
 }
 

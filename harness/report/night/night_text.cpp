@@ -8,13 +8,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 namespace assay {
 namespace {
 
 constexpr std::size_t label_width = 10;
 constexpr std::size_t verdict_width = 18;  // "  UNEXPECTED_PASS "
-constexpr std::size_t most_failures = 20;  // per device; nightly.json and the report have the others
+constexpr std::size_t most_groups = 20;    // per device; nightly.json and the report have the others
 constexpr std::size_t most_compared = 20;
 
 std::string counted(std::size_t count, const char* what) {
@@ -71,23 +72,48 @@ void add_last_good(std::string& text, const DeviceNight& device) {
            " right, but with different bits than then: the reference has changed");
 }
 
-void add_failure(std::string& text, const FailedRow& row) {
-  text += wrapped(fmt::format("  {:<{}}", name_of(row.status), verdict_width - 2),
-                  printable(name_of_row(row.info)));
-  const std::string indent(verdict_width, ' ');
-  const std::string reason = row.reason.substr(0, row.reason.find('\n'));
-  if (!reason.empty()) text += wrapped(indent, printable(reason));
-  // A row that never ran has nothing that could be looked at by running it again.
-  if (row.status != Status::Missing && !row.repro.empty())
-    text += wrapped_command(indent, printable(row.repro));
+/// "; new since the last good night", "; 3 of them new since the last good night"
+std::string news_of(const FailureGroup& group) {
+  if (group.is_new == 0) return "";
+  const bool are_all = group.is_new == group.rows.size();
+  return fmt::format("; {}new since the last good night",
+                     are_all ? "" : fmt::format("{} of them ", group.is_new));
 }
 
-void add_failures(std::string& text, const RunDigest& run) {
-  const std::size_t shown = std::min(run.failures.size(), most_failures);
-  for (std::size_t i = 0; i < shown; ++i) add_failure(text, run.failures[i]);
-  const std::size_t more = run.failures.size() - shown + run.failures_left_out;
-  if (more > 0)
-    text += fmt::format("  and {} more; accu.csv and perf.csv of the report have them all\n", more);
+void add_group(std::string& text, const FailureGroup& group) {
+  text += wrapped(fmt::format("  {:<{}}", name_of(group.status), verdict_width - 2),
+                  printable(group_text(group) + news_of(group)));
+  const std::string indent(verdict_width, ' ');
+  text += wrapped(indent, printable(group.example));
+  if (!group.story.empty()) text += wrapped(indent, printable(group.story));
+}
+
+/// A failure in full, as failure_text() has it: its lines wrapped.
+void add_example(std::string& text, const std::string& failure) {
+  text += "\n  The first of these in full:\n";
+  std::istringstream lines(failure);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t head = line.starts_with("  ") ? std::min(label_width, line.size()) : 0;
+    const std::string indent = "  " + line.substr(0, head);
+    const bool is_command = line.starts_with("  again");
+    text += is_command ? wrapped_command(indent, line.substr(head)) : wrapped(indent, line.substr(head));
+  }
+}
+
+void add_failures(std::string& text, const DeviceNight& device) {
+  const std::vector<FailureGroup>& groups = device.run->groups;
+  for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) add_group(text, groups[i]);
+  if (groups.size() > most_groups) {
+    text += fmt::format("  and {} more kinds; `assay show {} --group failure` counts them all\n",
+                        groups.size() - most_groups, printable(device.report));
+  }
+  // Rows that never ran have nothing to look at.
+  if (groups.empty() || groups.front().status == Status::Missing) return;
+  if (groups.front().rows.size() > 1) {
+    text += wrapped_command("  rows    ",
+                            printable("assay show " + device.report + " " + listing_option(groups.front())));
+  }
+  add_example(text, device.run->example);
 }
 
 std::string times_of(const RowVerdict& row) {
@@ -95,9 +121,9 @@ std::string times_of(const RowVerdict& row) {
   return times_line(row);
 }
 
-/// Rows that tonight's run lost are listed among its failures.
-bool was_lost(const RowVerdict& row) {
-  return row.next && class_of(row.next->status) == StatusClass::Infrastructure;
+/// Rows that failed tonight, or that tonight's run lost, are listed among its failures.
+bool is_among_failures(const RowVerdict& row) {
+  return row.next && class_of(row.next->status) != StatusClass::Fine;
 }
 
 void add_compared(std::string& text, const DeviceNight& device) {
@@ -105,7 +131,8 @@ void add_compared(std::string& text, const DeviceNight& device) {
   std::vector<const RowVerdict*> rows;
   for (const RowVerdict& row : device.last_good->comparison.rows) {
     const bool is_accepted = device.accepted_rows.contains(row.info.id);
-    if (device.failing.contains(*row.verdict) && !was_lost(row) && !is_accepted) rows.push_back(&row);
+    if (device.failing.contains(*row.verdict) && !is_among_failures(row) && !is_accepted)
+      rows.push_back(&row);
   }
   const std::size_t shown = std::min(rows.size(), most_compared);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -150,8 +177,8 @@ std::string device_text(const DeviceNight& device) {
     line(text, "worse", counted(device.accepted, "row") + " whose change was accepted");
   if (const std::string next = outlook(device); !next.empty()) line(text, "next", next);
   if (!device.report.empty()) line(text, "report", device.report);
-  if (device.run) add_failures(text, *device.run);
   add_compared(text, device);
+  if (device.run) add_failures(text, device);
   return text;
 }
 
@@ -169,7 +196,8 @@ std::string totals_of(const Night& night) {
   if (worse > 0) text += ", " + counted(worse, "row") + " worse than in the last good night";
   for (const DeviceNight& device : night.devices) {
     if (!device.shift()) continue;
-    text += (night.devices.size() > 1 ? ", " + printable(device.slug) + ": " : ", ") + shift_brief(*device.shift());
+    text += (night.devices.size() > 1 ? ", " + printable(device.slug) + ": " : ", ") +
+            shift_brief(*device.shift());
   }
   return text;
 }

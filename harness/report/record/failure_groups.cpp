@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace assay {
@@ -111,13 +112,13 @@ std::vector<std::string> traits_of(const RowInfo& row) {
 
 namespace {
 
-bool is_bad(const Record& record) {
-  return class_of(record.status) != StatusClass::Fine;
+bool is_bad(Status status) {
+  return class_of(status) != StatusClass::Fine;
 }
 
 /// Whether the row says anything about its kernel: rows that never ran, or cannot run, do not.
-bool was_tried(const Record& record) {
-  return record.status == Status::Pass || (is_bad(record) && record.status != Status::Missing);
+bool was_tried(Status status) {
+  return status == Status::Pass || (is_bad(status) && status != Status::Missing);
 }
 
 /// The text with each number replaced by one "#".
@@ -131,32 +132,40 @@ std::string without_numbers(const std::string& text) {
   return plain;
 }
 
-std::string kind_of(const Record& record) {
+/// The name of the diagnosis or metric; empty: the row was not judged.
+std::string judged_kind(const Record& record) {
   if (record.accuracy && record.accuracy->diagnosis)
     return std::string(diagnosis_name(record.accuracy->diagnosis->word));
   if (record.accuracy && !record.accuracy->metric.empty())
     return std::string(metric_name(record.accuracy->metric));
-  return first_line(record.reason);
+  return "";
 }
 
-using Rows = std::vector<const Record*>;
+std::string story_of(const Record& record, const std::string& kind) {
+  if (record.accuracy && record.accuracy->diagnosis) return first_line(record.accuracy->diagnosis->text);
+  std::string reason = first_line(record.reason);
+  if (reason.empty() && record.accuracy) reason = first_line(describe(*record.accuracy));
+  return reason == kind ? "" : reason;
+}
+
+using Rows = std::vector<const RowOutcome*>;
 using Numbers = std::vector<std::size_t>;  ///< numbers of traits, ascending
 
 /// The traits of all rows that were tried, each text once.
 class TraitTable {
  public:
-  explicit TraitTable(const RunReport& report) {
-    for (const Record& record : report.records) {
-      if (!was_tried(record)) continue;
-      rows_.push_back(&record);
-      traits_.push_back(sorted(numbers_of(record)));
+  explicit TraitTable(std::span<const RowOutcome> rows) {
+    for (const RowOutcome& row : rows) {
+      if (!was_tried(row.status)) continue;
+      rows_.push_back(&row);
+      traits_.push_back(sorted(numbers_of(row)));
     }
   }
 
   /// Numbers of a row's traits, those most likely to matter first.
-  Numbers numbers_of(const Record& record) {
+  Numbers numbers_of(const RowOutcome& row) {
     Numbers numbers;
-    for (const std::string& trait : traits_of(record.info))
+    for (const std::string& trait : traits_of(*row.info))
       numbers.push_back(numbers_.try_emplace(trait, numbers_.size()).first->second);
     return numbers;
   }
@@ -188,9 +197,9 @@ class Related {
  public:
   Related(const TraitTable& table, const Rows& group) : table_(table) {
     std::set<std::string> ops;
-    for (const Record* record : group) ops.insert(record->info.op);
+    for (const RowOutcome* row : group) ops.insert(row->info->op);
     for (std::size_t i = 0; i < table.rows().size(); ++i) {
-      if (ops.contains(table.rows()[i]->info.op)) places_.push_back(i);
+      if (ops.contains(table.rows()[i]->info->op)) places_.push_back(i);
     }
   }
 
@@ -213,8 +222,8 @@ class Related {
 /// Traits that all rows of a group share, those most likely to matter first.
 Numbers common_traits(const Rows& group, TraitTable& table) {
   Numbers common = table.numbers_of(*group.front());
-  for (const Record* record : group) {
-    const Numbers own = TraitTable::sorted(table.numbers_of(*record));
+  for (const RowOutcome* row : group) {
+    const Numbers own = TraitTable::sorted(table.numbers_of(*row));
     std::erase_if(common, [&](std::size_t trait) { return !std::ranges::binary_search(own, trait); });
   }
   return common;
@@ -255,12 +264,28 @@ std::size_t passing_without(const FailureGroup& group) {
   return group.passing - group.passing_alike;
 }
 
-FailureGroup described(Rows rows, TraitTable& table) {
+void add_example(FailureGroup& group, std::span<const RowOutcome> all) {
+  const auto is_new = [&](std::size_t place) { return all[place].is_new; };
+  group.is_new = static_cast<std::size_t>(std::ranges::count_if(group.rows, is_new));
+  const auto newest = std::ranges::find_if(group.rows, is_new);
+  group.example_row = newest == group.rows.end() ? group.rows.front() : *newest;
+  const RowOutcome& row = all[group.example_row];
+  const std::string mode = row.info->mode == "perf" ? " (perf)" : "";
+  group.example = (group.rows.size() > 1 ? "such as " : "") + row.info->id + mode;
+  group.story = row.failure->story;
+}
+
+/// The group of the rows at `places`.
+FailureGroup described(std::vector<std::size_t> places, std::span<const RowOutcome> all, TraitTable& table) {
+  Rows rows;
+  for (const std::size_t place : places) rows.push_back(&all[place]);
+  const RowOutcome& first = *rows.front();
   const Related related(table, rows);
-  FailureGroup group;
-  group.kind = kind_of(*rows.front());
-  const auto is_same_op = [&](const Record* record) { return record->info.op == rows.front()->info.op; };
-  if (std::ranges::all_of(rows, is_same_op)) group.op = rows.front()->info.op;
+  FailureGroup group{.name = first.failure->group, .kind = first.failure->kind, .status = first.status};
+  group.rows = std::move(places);
+  add_example(group, all);
+  const auto is_same_op = [&](const RowOutcome* row) { return row->info->op == first.info->op; };
+  if (std::ranges::all_of(rows, is_same_op)) group.op = first.info->op;
   group.passing = related.passing({});
   group.alike = std::max(related.count(), rows.size());
   // A single row has countless traits that no other row has.
@@ -270,40 +295,64 @@ FailureGroup described(Rows rows, TraitTable& table) {
     group.alike = choice.alike;
     group.passing_alike = related.passing(choice.traits);
   }
-  group.rows = std::move(rows);
   return group;
 }
 
 }  // namespace
 
-std::string failure_key(const Record& record) {
-  const bool has_kind = record.accuracy && (record.accuracy->diagnosis || !record.accuracy->metric.empty());
-  const std::string kind = kind_of(record);
-  return std::string(name_of(record.status)) + "\n" + (has_kind ? kind : without_numbers(kind));
+std::optional<FailureWords> failure_of(const Record& record) {
+  if (!is_bad(record.status)) return std::nullopt;
+  const std::string judged = judged_kind(record);
+  const std::string kind = judged.empty() ? first_line(record.reason) : judged;
+  const std::string plain = judged.empty() ? without_numbers(kind) : kind;
+  return FailureWords{std::string(name_of(record.status)) + (plain.empty() ? "" : " " + plain), kind,
+                      story_of(record, kind)};
 }
 
-std::vector<FailureGroup> failure_groups(const RunReport& report) {
-  std::map<std::string, Rows> by_key;
-  for (const Record& record : report.records) {
-    if (is_bad(record)) by_key[failure_key(record)].push_back(&record);
+RowOutcome outcome_of(const Record& record) {
+  return {&record.info, record.status, failure_of(record)};
+}
+
+std::vector<FailureGroup> failure_groups(std::span<const RowOutcome> rows) {
+  std::map<std::string, std::vector<std::size_t>> by_name;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].failure) by_name[rows[i].failure->group].push_back(i);
   }
-  if (by_key.empty()) return {};
-  TraitTable table(report);
+  if (by_name.empty()) return {};
+  TraitTable table(rows);
   std::vector<FailureGroup> groups;
-  for (auto& [key, rows] : by_key) groups.push_back(described(std::move(rows), table));
+  for (auto& [name, places] : by_name) groups.push_back(described(std::move(places), rows, table));
   std::ranges::stable_sort(groups, [](const FailureGroup& a, const FailureGroup& b) {
     const auto rank = [](const FailureGroup& group) {
-      return std::pair(group.rows.front()->status != Status::Missing, group.rows.size());
+      return std::tuple(group.status != Status::Missing, group.is_new > 0, group.rows.size());
     };
     return rank(a) > rank(b);
   });
   return groups;
 }
 
+std::vector<FailureGroup> failure_groups(const RunReport& report) {
+  std::vector<RowOutcome> rows;
+  for (const Record& record : report.records) rows.push_back(outcome_of(record));
+  return failure_groups(rows);
+}
+
+std::string listing_option(const FailureGroup& group) {
+  constexpr std::size_t longest = 60;
+  std::string name = valid_utf8(group.name);
+  if (columns_of(name) > longest) {
+    name = shortened(name, longest);
+    name.replace(name.size() - 3, 3, "*");
+  }
+  // In a pattern, `?` is any character: also those that would end the quotes or the line.
+  for (char& c : name) c = c == '\'' || static_cast<unsigned char>(c) < ' ' ? '?' : c;
+  return "--group 'failure=" + name + "'";
+}
+
 std::string group_text(const FailureGroup& group) {
   const std::size_t count = group.rows.size();
   // Rows that never ran are no part of the rows that were judged.
-  const bool is_missing = group.rows.front()->status == Status::Missing;
+  const bool is_missing = group.status == Status::Missing;
   std::string text = std::to_string(count) + (is_missing ? "" : " of " + std::to_string(group.alike));
   text += (is_missing ? count : group.alike) == 1 ? " row" : " rows";
   if (!group.op.empty()) text += " of " + group.op;

@@ -65,13 +65,38 @@ TEST(FailureGroups, AreByKindTheLargestFirstAndWhatNeverRanLast) {
   EXPECT_EQ(groups[0].kind, "signal 11 after 3 s");
   EXPECT_EQ(groups[0].rows.size(), 2U) << "numbers in reasons do not tell kinds apart";
   EXPECT_EQ(groups[1].kind, "scale");
-  EXPECT_EQ(groups[2].rows.front()->status, Status::Missing);
+  EXPECT_EQ(groups[2].status, Status::Missing);
   EXPECT_EQ(group_text(groups[2]), "2 rows of shuffle: not reached");
   EXPECT_TRUE(failure_groups(test::report_of({test::passed("a")})).empty());
 }
 
 TEST(FailureGroups, AreByMetricWhereThereIsNoDiagnosis) {
   EXPECT_EQ(failure_groups(test::report_of({test::failed("a")})).at(0).kind, "wrong value");
+}
+
+TEST(FailureGroups, AreListedByAnOptionThatAShellTakes) {
+  Record crash = test::without_answer("c", Status::Crash, "it's gone: signal 11");
+  const auto option = [&] { return listing_option(failure_groups(test::report_of({crash})).at(0)); };
+  EXPECT_EQ(option(), "--group 'failure=CRASH it?s gone: signal #'");
+  crash.reason = std::string(300, 'x');
+  EXPECT_EQ(option(), "--group 'failure=CRASH " + std::string(51, 'x') + "*'");
+}
+
+TEST(FailureGroups, WithNewFailuresAreFirstAndShowANewOne) {
+  const RunReport report =
+      test::report_of({diagnosed(row("a", to_buffer), "scale"), diagnosed(row("b", to_buffer), "scale"),
+                       diagnosed(row("c", to_buffer), "tail"), diagnosed(row("d", to_buffer), "sign"),
+                       diagnosed(row("e", to_buffer), "sign")});
+  std::vector<RowOutcome> rows;
+  for (const Record& record : report.records) rows.push_back(outcome_of(record));
+  rows[2].is_new = rows[4].is_new = true;
+  const std::vector<FailureGroup> groups = failure_groups(rows);
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_EQ(groups[0].name, "FAIL sign");
+  EXPECT_EQ(groups[0].is_new, 1U);
+  EXPECT_EQ(groups[0].example_row, 4U);
+  EXPECT_EQ(groups[1].name, "FAIL tail") << "a single new failure comes before two old ones";
+  EXPECT_EQ(groups[2].name, "FAIL scale");
 }
 
 TEST(RowTraits, AreInWords) {

@@ -210,6 +210,10 @@ Columns difference_columns() {
   return {
       accuracy("metric", "text", "what is wrong, such as wrong_value; absent if nothing is",
                [](Accuracy a) { return a.metric; }),
+      accuracy("diagnosis", "text", "kind of error that explains the wrong elements, such as zero_point",
+               [](Accuracy a) { return a.diagnosis ? a.diagnosis->word : ""; }),
+      accuracy("diagnosis_text", "text", "the diagnosis in words, with the share that it explains",
+               [](Accuracy a) { return diagnosis_text(a); }),
       accuracy("output", "text", "the output that the figures describe: the worst one",
                [](Accuracy a) { return a.output; }),
       accuracy("class", "text", "how the output is judged: exact, banded or bounded",

@@ -2,12 +2,13 @@
 
 import {readFacts} from "./data.js";
 import {element, link, note, replaceContent, scrolling} from "./dom.js";
+import {groupsOf, groupWords} from "./failures.js";
 import {count, plural} from "./format.js";
 import {availableWidth} from "./plot.js";
 import {changed, rowName} from "./state.js";
 import {sortedTable} from "./table.js";
 
-const most = 50;  // failures that are shown in full
+const most = 50;  // groups of failures that are shown
 
 // The order of statuses in a bar.
 const order = [
@@ -83,31 +84,34 @@ function kinds() {
              element("li", {}, element("span", {class: `swatch bar ${name}`, "aria-hidden": "true"}), text)));
 }
 
-function failureOf(row) {
+// A group of failures: what its rows share, its example in full and a link to all its rows.
+function failureOf({rows, group}) {
+  const example = rows.find((row) => row.case.id === group.example) || rows[0];
   const place = element("div");
   const details = element("details", {
     ontoggle: async () => {
       if (place.firstChild) return;
-      const facts = await readFacts(row);
+      const facts = await readFacts(example);
       place.replaceChildren(element("pre", {class: "failure"}, (facts.failure || "").trim()),
-        link(changed({row: rowName(row), to: "row"}), "all details"));
+        link(changed({row: rowName(example), to: "row"}), "all details"));
     }
   },
-    element("summary", {}, element("b", {}, row.status),
-      ` ${row.case.id} (${row.case.mode}) on ${row.device.short_name}`),
-    place);
-  return details;
+    element("summary", {}, ...groupWords(group, example.status), ` on ${example.device.short_name}`), place);
+  const all = link(changed({failure: group.name, device: example.device.short_name, to: "rows"}),
+    `its ${plural(rows.length, "row")}`);
+  return element("div", {class: "failure-group"}, details,
+    element("p", {class: "note"}, group.rows > 1 ? "such as " : "", example.case.id,
+      group.story ? `: ${group.story}` : "", " – ", all));
 }
 
 function failures(rows) {
-  const failing =
-    rows.filter((row) => row.status_class === "failing" || row.status_class === "infrastructure");
-  const more = failing.length > most ?
-    note(`and ${plural(failing.length - most, "further row")}: see the table below.`) :
-    null;
-  return element("div", {id: "failures"}, element("h3", {}, `Failures: ${count(failing.length)}`),
-    ...failing.slice(0, most).map(failureOf), ...(more ? [more] : []),
-    ...(failing.length === 0 ? [note("None.")] : []));
+  const groups = groupsOf(rows);
+  const failing = groups.reduce((sum, group) => sum + group.rows.length, 0);
+  const more = groups.length > most ?
+    [note(`and ${plural(groups.length - most, "further kind")}: see the table below.`)] :
+    [];
+  return element("div", {id: "failures"}, element("h3", {}, `Failures: ${count(failing)}`),
+    ...groups.slice(0, most).map(failureOf), ...more, ...(failing === 0 ? [note("None.")] : []));
 }
 
 function uncovered(rows) {

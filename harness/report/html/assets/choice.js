@@ -8,6 +8,7 @@ const labels = {
   op: "Op",
   impl: "Impl",
   status: "Status",
+  failure: "Failure",
   verdict: "Verdict",
   mode: "Mode",
   tier: "Tier",
@@ -17,6 +18,7 @@ const labels = {
 function values(rows, key) {
   const read = {
     status: (row) => row.status,
+    failure: (row) => row.failure,
     verdict: (row) => row.verdict,
     device: (row) => row.device.short_name
   }[key] ||

@@ -1,7 +1,7 @@
 // The state of the view is in the URL's fragment, so that a view can be shared.
 
 // Keys of filters, in the order in which they are shown.
-export const filterKeys = ["q", "op", "impl", "status", "verdict", "mode", "tier", "device"];
+export const filterKeys = ["q", "op", "impl", "status", "failure", "verdict", "mode", "tier", "device"];
 
 export function readState() {
   const state = {};
@@ -85,6 +85,7 @@ export function filtered(rows, state) {
   add("op", (row) => row.case.op === state.op);
   add("impl", (row) => row.case.impl === state.impl);
   add("status", (row) => row.status === state.status || row.status_class === state.status);
+  add("failure", (row) => row.failure === state.failure);
   add("verdict", (row) => row.verdict === state.verdict);
   add("mode", (row) => row.case.mode === state.mode);
   add("tier", (row) => row.case.tier === state.tier);

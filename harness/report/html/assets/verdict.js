@@ -2,6 +2,7 @@
 // over days.
 
 import {element, link, note, replaceContent, scrolling} from "./dom.js";
+import {groupsOf, groupWords} from "./failures.js";
 import {count, day, micros, plural, seconds, times} from "./format.js";
 import {changed, clearFilters, fragment, rowName} from "./state.js";
 
@@ -88,6 +89,25 @@ function environment(track) {
     changeTable(track.base.changes));
 }
 
+const mostGroups = 5;  // of a device; the section about accuracy has them all
+
+// Each group of failures: what its rows share, one of them, and what that one says.
+function failureGroups(device, rows) {
+  const groups = groupsOf(rows);
+  const item = ({group, rows: failed}) => {
+    const example = failed.find((row) => row.case.id === group.example) || failed[0];
+    const all = Object.assign(clearFilters(), {failure: group.name, device: device.short_name, to: "rows"});
+    return element("li", {}, link(fragment(all), ...groupWords(group, example.status)), element("br"),
+      group.rows > 1 ? "such as " : "", link(fragment({row: rowName(example), to: "row"}), example.case.id),
+      ...(group.story ? [element("br"), group.story] : []));
+  };
+  const more = groups.length - mostGroups;
+  return groups.length === 0 ?
+    null :
+    element("ul", {class: "failure-groups"}, ...groups.slice(0, mostGroups).map(item),
+      more > 0 ? element("li", {}, `and ${plural(more, "more kind")} of failures`) : null);
+}
+
 // One line of a period: a row, and the night from which on it has another time.
 function changeLine(core, [place, before, after, since, previous]) {
   const row = core.rows[place];
@@ -130,8 +150,8 @@ function card(core, device, rows) {
     null :
     note("There is no earlier run of this device to compare with.");
   return element("article", {class: "card"}, element("h3", {}, device.name),
-    element("ul", {class: "tiles"}, ...tiles(device, rows)), note(plural(rows.length, "row")), without,
-    ...parts.reduce((all, part) => all.concat(part), []));
+    element("ul", {class: "tiles"}, ...tiles(device, rows)), failureGroups(device, rows),
+    note(plural(rows.length, "row")), without, ...parts.reduce((all, part) => all.concat(part), []));
 }
 
 // A sentence for each machine that was slower or faster than when its base ran.
