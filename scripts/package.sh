@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes one folder that runs on other x86-64 Linux systems with glibc 2.36 or newer and a Vulkan loader: the binary, the
-# shared libraries it needs, the cases, and the scripts of a farm's night.
+# shared libraries it needs, the cases, the kernels' sources, the documents, and the scripts of a farm's night.
 #
 #   scripts/package.sh [DIR]        default: dist/assay-<version>-x86_64; an older DIR of ours is replaced
 #
@@ -66,7 +66,10 @@ assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this 
 
   ./assay devices                               list the devices
   ./assay run --tier smoke --tier ci            run the cases in this folder; reports: assay-out/<device>/
+  ./assay run --filter '*pixel_shuffle/small*' --shaders shaders --watch     edit a kernel: it runs at every save
+  ./assay judge shaders --help                  judge a folder of changed kernels
   ./assay --help                                everything else
+  docs/walks.md                                 questions, and the commands that answer them
   scripts/farm/nightly.sh DIR                   a night: every case on every device, and a verdict (see nightly.sh)
 
 Needs: x86-64 Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:
@@ -95,7 +98,7 @@ require_at_most() {
 check_night() {
   local farm
   farm=$(mktemp -d)
-  (cd / && "$1/scripts/farm/nightly.sh" "$farm" -- --tier smoke --mode accu --filter '*/pairs/*') >"$farm/said" 2>&1 ||
+  (cd / && "$1/scripts/farm/nightly.sh" "$farm" -- --tier smoke --mode accu --filter '*/pairs/*' --shaders shaders) >"$farm/said" 2>&1 ||
     { cat "$farm/said" >&2 && die "The packed scripts/farm/nightly.sh failed; its night is in $farm."; }
   rm -r "$farm"
 }
@@ -136,7 +139,8 @@ main() {
     mapfile -t libraries <<<"$needed"
     cp -L "${libraries[@]}" "$dir/"
   fi
-  cp -r cases "$dir/cases"
+  cp -r cases shaders docs "$dir/"
+  install -D -m 644 reports/README.md "$dir/reports/README.md" # the columns of reports
   copy_scripts "$dir"
   copy_licences "$dir" "${libraries[@]}"
   write_readme "$dir" "$version"
