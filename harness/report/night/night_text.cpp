@@ -166,7 +166,8 @@ std::string totals_of(const Night& night) {
   if (worse > 0) text += ", " + counted(worse, "row") + " worse than in the last good night";
   for (const DeviceNight& device : night.devices) {
     if (!device.shift()) continue;
-    text += (night.devices.size() > 1 ? ", " + printable(device.slug) + ": " : ", ") + shift_brief(*device.shift());
+    text += (night.devices.size() > 1 ? ", " + printable(device.slug) + ": " : ", ") +
+            shift_brief(*device.shift());
   }
   return text;
 }
