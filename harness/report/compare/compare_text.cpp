@@ -299,7 +299,7 @@ std::string machines_text(const RunComparison& comparison) {
     std::string line = shift_text(shift);
     if (line.empty()) continue;
     if (comparison.machines.size() > 1) {
-      line = printable(shift.device) + ": " + line;
+      line.insert(0, printable(shift.device) + ": ");
     } else {
       line[0] = 'T';
     }

@@ -447,7 +447,11 @@ TEST(NightText, FitsAHundredColumnsAndATerminal) {
   DeviceNight device = compared({test::passed("odd"), test::passed("gone")}, {odd});
   device.problems = {"its last good night cannot be compared with: " + std::string(80, 'x') + " and more"};
   std::istringstream lines(night_text(night_of({device})));
-  for (std::string line; std::getline(lines, line);) {
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_THAT(line, ::testing::EndsWith("2 rows worse than in the last good night"))
+      << "the first line is whole, as the page and mails show it alone";
+  while (std::getline(lines, line)) {
     EXPECT_LE(line.size(), page_width) << line;
     EXPECT_EQ(line.find('\x1b'), line.npos) << line;
   }
