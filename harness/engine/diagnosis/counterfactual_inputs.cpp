@@ -70,6 +70,11 @@ std::vector<BlockMap> block_maps(const Shape& shape) {
   maps.push_back({"of the first block", [](std::int64_t) { return 0; }});
   for (std::size_t dim = 0; dim < shape.size(); ++dim) add_block_maps_of_dim(maps, shape, dim);
   if (shape.size() > 1) add_block_maps_of_dim(maps, {numel(shape)}, 0);
+  if (shape.size() == 2 && shape[0] > 1 && shape[1] > 1) {
+    maps.push_back({"at the strides of rows for columns, as in a transposed tensor",
+                    strided_in_order(shape, {1, 0}).from});
+    if (shape[0] != shape[1]) maps.push_back({"of a transposed tensor", dims_reordered(shape, {1, 0}).from});
+  }
   return maps;
 }
 
@@ -111,14 +116,32 @@ struct Part {
   std::function<bool(std::int64_t)> has;
 };
 
+/// Halves that a reduction loses with a step of its tree, or with one of two workers: the first half, and
+/// every second block.
+void add_halves(std::vector<Part>& parts, std::int64_t size) {
+  const std::int64_t half = size / 2;
+  if (size >= 4) {
+    parts.push_back({fmt::format("left out the first half: they began at {} of {}", half, size),
+                     [half](std::int64_t i) { return i < half; }});
+  }
+  for (std::int64_t block = 2; block <= 64 && 4 * block <= size; block *= 2) {
+    for (const std::int64_t lost : {1, 0}) {
+      parts.push_back({fmt::format("left out half: the {} of every two blocks of {}",
+                                   lost == 1 ? "second" : "first", block),
+                       [block, lost](std::int64_t i) { return i / block % 2 == lost; }});
+    }
+  }
+}
+
 std::vector<Part> parts_of(std::int64_t size) {
   std::vector<Part> parts;
   std::vector<std::int64_t> ends;
   const auto add_end = [&](std::int64_t end) {
     if (end <= 0 || end >= size || std::ranges::find(ends, end) != ends.end()) return;
     ends.push_back(end);
-    parts.push_back(
-        {fmt::format("stopped at {} of {}", end, size), [end](std::int64_t i) { return i >= end; }});
+    parts.push_back({fmt::format("{}stopped at {} of {}",
+                                 2 * end == size ? "left out the second half: they " : "", end, size),
+                     [end](std::int64_t i) { return i >= end; }});
   };
   for (const std::int64_t unit : {4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048})
     add_end((size - 1) / unit * unit);
@@ -128,6 +151,7 @@ std::vector<Part> parts_of(std::int64_t size) {
     if (first < size)
       parts.push_back({fmt::format("began at {}", first), [first](std::int64_t i) { return i < first; }});
   }
+  add_halves(parts, size);
   for (const std::int64_t lane : {1, 0}) {
     if (size > 2) {
       parts.push_back(
@@ -266,9 +290,21 @@ Counterfactual with_bytes(std::size_t input, ErrorKind kind, std::string text,
           }};
 }
 
-double nibbles_exchanged(double byte) {
-  const auto bits = static_cast<unsigned>(byte);
-  return (bits >> 4) | ((bits & 15) << 4);
+/// Ways to misread a byte that holds two 4-bit values.
+void add_nibbles(Changes& changes, std::size_t input, const std::string& name) {
+  const auto add = [&](ErrorKind kind, const std::string& text, unsigned (*misread)(unsigned)) {
+    changes.push_back(with_bytes(input, kind, text, [misread](double byte) {
+      return static_cast<double>(misread(static_cast<unsigned>(byte)));
+    }));
+  };
+  add(ErrorKind::Packing, "the nibbles of " + name + " were exchanged",
+      [](unsigned bits) { return bits >> 4 | (bits & 15U) << 4; });
+  add(ErrorKind::Packing, "the low nibble of each byte of " + name + " were both",
+      [](unsigned bits) { return (bits & 15U) * 0x11U; });
+  add(ErrorKind::Packing, "the high nibble of each byte of " + name + " were both",
+      [](unsigned bits) { return (bits >> 4) * 0x11U; });
+  add(ErrorKind::Sign, "the nibbles of " + name + " had another sign bit",
+      [](unsigned bits) { return bits ^ 0x88U; });
 }
 
 std::size_t tensor_of_input(const Case& test_case, std::size_t input) {
@@ -277,11 +313,7 @@ std::size_t tensor_of_input(const Case& test_case, std::size_t input) {
 
 void add_misreadings(Changes& changes, const Case& test_case, std::size_t input) {
   const TensorSpec& spec = *input_specs(test_case)[input];
-  const bool has_nibbles = spec.dtype == DType::U8 && spec.constant;
-  if (has_nibbles) {
-    changes.push_back(with_bytes(input, ErrorKind::Packing, "the nibbles of " + spec.name + " were exchanged",
-                                 nibbles_exchanged));
-  }
+  if (spec.dtype == DType::U8 && spec.domain.role == FillRole::Data) add_nibbles(changes, input, spec.name);
   changes.push_back(
       with_bytes(input, ErrorKind::Sign, spec.name + " were negated", [](double value) { return -value; }));
   const Form form = test_case.forms[tensor_of_input(test_case, input)];
@@ -290,6 +322,12 @@ void add_misreadings(Changes& changes, const Case& test_case, std::size_t input)
   changes.push_back(read_as(test_case, input, ErrorKind::Packing,
                             "the halves of every eight values of " + spec.name + " were exchanged",
                             halves.from));
+  for (const std::int64_t group : {1, 2, 4, 8}) {
+    const ElementMap map = middle_exchanged(spec.shape, spec.shape.size() - 1, group);
+    if (4 * group > spec.shape.back()) continue;
+    changes.push_back(read_as(test_case, input, ErrorKind::Packing,
+                              "each value of " + spec.name + " were " + map.text, map.from));
+  }
   for (const ElementMap& map : likely_maps(spec.shape, spec.dtype, form)) {
     // Nibbles are exchanged with those one or two bytes away.
     changes.push_back(read_as(test_case, input, kind_of(map.kind),

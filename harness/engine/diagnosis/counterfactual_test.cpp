@@ -14,6 +14,7 @@ namespace {
 using test::input;
 using test::Wronged;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Wronged integers() {
   return {test::row_quantize_op(), test::row_params(8, 16)};
@@ -91,6 +92,104 @@ TEST(Counterfactuals, FindInputsReadInAnotherOrder) {
     for (std::int64_t i = 0; i < w.numel(); ++i) set_element(w, i, own.at(i ^ 1));
   });
   EXPECT_EQ(said(wronged).kind, ErrorKind::Packing);
+}
+
+/// The sums of integers() without the x for which `is_lost` holds along k.
+Said said_without(const std::function<bool(std::int64_t k)>& is_lost) {
+  Wronged wronged(test::product_op(), test::product_params(6, 64, 16));
+  wronged.answer_of([&](Point& point) {
+    HostTensor& x = input(wronged, point, "x");
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+      if (is_lost(i % 64)) set_element(x, i, 0);
+    }
+  });
+  return said(wronged);
+}
+
+TEST(Counterfactuals, FindHalfOfAReductionThatIsLeftOut) {
+  const std::function<bool(std::int64_t)> first = [](std::int64_t k) { return k < 32; },
+                                          second = [](std::int64_t k) { return k >= 32; },
+                                          blocks = [](std::int64_t k) { return k / 8 % 2 == 1; };
+  EXPECT_EQ(said_without(first).kind, ErrorKind::Accumulation);
+  EXPECT_THAT(said_without(first).text, HasSubstr("left out the first half: they began at 32 of 64"));
+  EXPECT_THAT(said_without(second).text, HasSubstr("left out the second half: they stopped at 32 of 64"));
+  EXPECT_THAT(said_without(blocks).text, HasSubstr("left out half: the second of every two blocks of 8"));
+}
+
+TEST(Counterfactuals, DoNotCallOtherLossesHalf) {
+  for (const std::function<bool(std::int64_t)>& is_lost :
+       {std::function<bool(std::int64_t)>([](std::int64_t k) { return k >= 48; }),
+        std::function<bool(std::int64_t)>([](std::int64_t k) { return k % 4 == 3; }),
+        std::function<bool(std::int64_t)>([](std::int64_t k) { return k % 3 == 0; })})
+    EXPECT_THAT(said_without(is_lost).text, Not(HasSubstr("half")));
+}
+
+TEST(Counterfactuals, FindNibblesThatAreSwapped) {
+  const auto said_with = [](double (*misread)(unsigned)) {
+    Wronged wronged(test::nibble_table_op(), test::row_params(6, 32));
+    wronged.answer_of([&](Point& point) {
+      HostTensor& w = input(wronged, point, "w");
+      for (std::int64_t i = 0; i < w.numel(); ++i) set_element(w, i, misread(static_cast<unsigned>(w.at(i))));
+    });
+    return said(wronged);
+  };
+  const Said swapped =
+      said_with([](unsigned bits) { return static_cast<double>(bits >> 4 | (bits & 15U) << 4); });
+  EXPECT_EQ(swapped.kind, ErrorKind::Packing);
+  EXPECT_THAT(swapped.text, HasSubstr("the nibbles of w were exchanged"));
+  const Said twice = said_with([](unsigned bits) { return static_cast<double>((bits & 15U) * 17); });
+  EXPECT_THAT(twice.text, HasSubstr("the low nibble of each byte of w were both"));
+  const Said sign = said_with([](unsigned bits) { return static_cast<double>(bits ^ 0x88U); });
+  EXPECT_EQ(sign.kind, ErrorKind::Sign);
+  const Said inverted = said_with([](unsigned bits) { return static_cast<double>(bits ^ 0x35U); });
+  EXPECT_THAT(inverted.text, Not(HasSubstr("nibble"))) << "other bits are no nibble that is swapped";
+}
+
+TEST(Counterfactuals, FindAStrideOfRowsForOneOfColumns) {
+  Wronged wronged = sums();
+  wronged.answer_of([&](Point& point) {
+    HostTensor& w = input(wronged, point, "w");
+    const HostTensor own = w;
+    for (std::int64_t i = 0; i < w.numel(); ++i) set_element(w, i, own.at(i % 24 * 16 + i / 24));
+  });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Layout);
+  EXPECT_THAT(said(wronged).text, HasSubstr("the strides of 16x24 in the order 1, 0, rows for columns"));
+}
+
+TEST(Counterfactuals, TellAStrideFromATransposedTensor) {
+  Wronged wronged = sums();
+  wronged.answer_of([&](Point& point) {
+    HostTensor& w = input(wronged, point, "w");
+    const HostTensor own = w;
+    for (std::int64_t i = 0; i < w.numel(); ++i) set_element(w, i, own.at(i % 16 * 24 + i / 16));
+  });
+  EXPECT_THAT(said(wronged).text, HasSubstr("its place were the dims of 16x24 in the order 1, 0"));
+  EXPECT_THAT(said(wronged).text, Not(HasSubstr("strides")));
+}
+
+TEST(Counterfactuals, FindScalesReadWithTheStrideOfRows) {
+  Wronged wronged(test::nibble_table_op(), test::row_params(6, 32));
+  wronged.answer_of([&](Point& point) {
+    HostTensor& scale = input(wronged, point, "scale");
+    const HostTensor own = scale;
+    for (std::int64_t i = 0; i < own.numel(); ++i) set_element(scale, i, own.at(i % 4 * 6 + i / 4));
+  });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Block);
+  EXPECT_THAT(said(wronged).text, HasSubstr("scale were those at the strides of rows for columns"));
+}
+
+TEST(Counterfactuals, FindGroupsInTheOrderOfAnotherUnpacking) {
+  Wronged wronged(test::nibble_table_op(), test::row_params(6, 32));
+  wronged.answer_of([&](Point& point) {
+    HostTensor& w = input(wronged, point, "w");
+    const HostTensor own = w;
+    for (std::int64_t i = 0; i < w.numel(); ++i) {
+      const std::int64_t group = i / 2 % 4;
+      set_element(w, i, own.at(i + (group == 1 ? 2 : group == 2 ? -2 : 0)));
+    }
+  });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Packing);
+  EXPECT_THAT(said(wronged).text, HasSubstr("from the groups 0, 2, 1, 3 of every four groups of 2"));
 }
 
 TEST(Counterfactuals, SayNothingOfWhatNoneExplains) {

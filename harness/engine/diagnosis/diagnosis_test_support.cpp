@@ -82,11 +82,39 @@ Op make_product() {
   return op;
 }
 
+std::vector<Expected> table(const Params& params, std::span<const HostTensor> inputs) {
+  const std::int64_t rows = params.integer("rows"), columns = params.integer("columns");
+  HostTensor y(DType::F32, {rows, columns});
+  for (std::int64_t i = 0; i < y.numel(); ++i) {
+    const auto byte = static_cast<unsigned>(inputs[0].at(i / 2));
+    const unsigned nibble = i % 2 == 0 ? byte & 15U : byte >> 4;
+    set_element(y, i, (static_cast<double>(nibble) - 8) * inputs[1].at(i / 8));
+  }
+  return {exact(y)};
+}
+
+Op make_nibble_table() {
+  Op op;
+  op.name = "nibble_table";
+  op.params = {integer("rows"), integer("columns")};
+  op.tensors = [](const Params& params) {
+    const std::int64_t rows = params.integer("rows"), columns = params.integer("columns");
+    return std::vector<TensorSpec>{tensor("w", DType::U8, {rows, columns / 2}, {FillRole::Data, 0, 255}),
+                                   tensor("scale", DType::F32, {rows, columns / 8}, {FillRole::Scale, 0, 0}),
+                                   output("y", DType::F32, {rows, columns})};
+  };
+  op.reference = table;
+  op.work = work_of;
+  op.impls.push_back({.name = "plain"});
+  return op;
+}
+
 /// Values that look random and are the same everywhere: halves and eighths, positive and negative.
 double value_at(const TensorSpec& spec, std::size_t input, std::int64_t i) {
   const auto mixed = static_cast<double>((i * 7919 + static_cast<std::int64_t>(input) * 104729 + 31) % 251);
   if (spec.domain.role == FillRole::Scale) return 0.25 + static_cast<double>(i) / 16;
   if (spec.domain.role == FillRole::ZeroPoint) return static_cast<double>(i * 3 % 11 + 2);
+  if (spec.dtype == DType::U8) return mixed;
   return (mixed - 125) / 8;
 }
 
@@ -99,6 +127,11 @@ const Op& row_quantize_op() {
 
 const Op& product_op() {
   static const Op op = make_product();
+  return op;
+}
+
+const Op& nibble_table_op() {
+  static const Op op = make_nibble_table();
   return op;
 }
 

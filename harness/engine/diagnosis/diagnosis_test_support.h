@@ -16,6 +16,9 @@ const Op& row_quantize_op();
 /// y[m, n] = sum over k of x[m, k] * w[n, k] + bias[n]: f32.
 const Op& product_op();
 
+/// y[r, c] = (nibble c of w[r, c / 2], the low one first, - 8) * scale[r, c / 8]: u8 and f32 to f32.
+const Op& nibble_table_op();
+
 /// A case of an op whose inputs all differ, and an answer that tests can make wrong.
 class Wronged {
  public:

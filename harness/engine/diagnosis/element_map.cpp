@@ -103,6 +103,16 @@ void add_orders(std::vector<ElementMap>& maps, const Shape& view, std::size_t ke
   while (std::next_permutation(order.begin(), end)) maps.push_back(dims_reordered(view, order));
 }
 
+/// Adds the map of a kernel that exchanges the strides of rows and columns. For two dims of one size it would
+/// be a transposition, which add_orders() has.
+void add_strides(std::vector<ElementMap>& maps, const Shape& shape) {
+  if (shape.size() < 2 || shape.back() < 2 || shape.end()[-2] < 2 || shape.back() == shape.end()[-2]) return;
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order.end()[-1], order.end()[-2]);
+  maps.push_back(strided_in_order(shape, order));
+}
+
 void add_layouts(std::vector<ElementMap>& maps, const Shape& shape, DType dtype, Form form) {
   for (const LayoutInfo& info : all_layouts()) {
     if (auto map = in_another_layout(shape, dtype, form, info.layout)) maps.push_back(std::move(*map));
@@ -174,6 +184,34 @@ ElementMap dims_reordered(const Shape& shape, const std::vector<std::size_t>& or
       }};
 }
 
+ElementMap strided_in_order(const Shape& shape, const std::vector<std::size_t>& order) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = 1;
+  for (std::size_t d = order.size(); d-- > 0;) {
+    strides[order[d]] = stride;
+    stride *= shape[order[d]];
+  }
+  return {ElementMap::Kind::Transposed,
+          fmt::format("the one at the strides of {} in the order {}, rows for columns", to_string(shape),
+                      fmt::join(order, ", ")),
+          [shape, strides](std::int64_t i) {
+            std::int64_t to = 0;
+            for (std::size_t d = shape.size(); d-- > 0; i /= shape[d]) to += i % shape[d] * strides[d];
+            return to;
+          }};
+}
+
+ElementMap middle_exchanged(const Shape& shape, std::size_t dim, std::int64_t group) {
+  const Axis axis = axis_of(shape, dim);
+  return {ElementMap::Kind::Lanes,
+          fmt::format("from the groups 0, 2, 1, 3 of every four groups of {} along dim {}", group, dim),
+          [axis, group](std::int64_t i) {
+            const std::int64_t along = axis.index(i), of_four = along / group % 4;
+            const std::int64_t moved = of_four == 1 ? group : of_four == 2 ? -group : 0;
+            return axis.moved(i, along + moved);
+          }};
+}
+
 std::optional<ElementMap> in_another_layout(const Shape& shape, DType dtype, Form true_form,
                                             Layout taken_for) {
   if (shape.size() > 4 || is_texture(true_form) || true_form.layout == taken_for ||
@@ -220,6 +258,7 @@ std::vector<ElementMap> likely_maps(const Shape& shape, DType dtype, std::option
     maps.push_back(fixed_at({numel({shape.begin(), shape.end() - 2}), shape.end()[-2], shape.back()}, 0, 0));
   add_squares(maps, shape);
   add_orders(maps, shape, 0);
+  add_strides(maps, shape);
   if (shape.back() % 4 == 0 && shape.back() > 4) {
     Shape quads = shape;
     quads.back() /= 4;

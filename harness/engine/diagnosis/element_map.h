@@ -36,6 +36,11 @@ ElementMap squares_transposed(const Shape& shape, std::size_t a, std::size_t b, 
 /// Row-major elements of a tensor with its dims in the order `order`, read as if they were in the shape's
 /// order.
 ElementMap dims_reordered(const Shape& shape, const std::vector<std::size_t>& order);
+/// The inverse for a kernel's index: an element is read at the place that the strides of dims in the order
+/// `order` give, a row's stride where a column's should stand.
+ElementMap strided_in_order(const Shape& shape, const std::vector<std::size_t>& order);
+/// Of every four groups of `group` indices along a dim, the second and the third are exchanged.
+ElementMap middle_exchanged(const Shape& shape, std::size_t dim, std::int64_t group);
 /// Memory of the form `true_form`, read or written as if it were in the layout `taken_for`. None if that
 /// layout cannot hold the dtype or is the same.
 std::optional<ElementMap> in_another_layout(const Shape& shape, DType dtype, Form true_form,

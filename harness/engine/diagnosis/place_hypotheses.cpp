@@ -1,9 +1,12 @@
 #include "harness/engine/diagnosis/place_hypotheses.h"
 
+#include "harness/engine/diagnosis/place_evidence.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -37,8 +40,9 @@ std::int64_t begin_of_last(std::vector<std::int64_t> values) {
 
 struct Region {
   std::string text;
-  double share = 0;     ///< of the wrong elements that are in it
   double elements = 0;  ///< number of its elements
+  std::function<bool(std::int64_t)> has;
+  double share = 0;  ///< of the wrong elements that are in it
 };
 
 bool is_mostly_wrong(const WrongOutput& output, const Region& region) {
@@ -49,9 +53,11 @@ bool is_mostly_wrong(const WrongOutput& output, const Region& region) {
   return region.share >= (is_small ? least_share : 1) && wrong_inside >= least * region.elements;
 }
 
-double share_where(const WrongOutput& output, const std::function<bool(std::int64_t)>& is_inside) {
-  const auto inside = std::ranges::count_if(output.wrong(), is_inside);
-  return static_cast<double>(inside) / static_cast<double>(output.wrong().size());
+Region region(const WrongOutput& output, std::string text, double elements,
+              std::function<bool(std::int64_t)> has) {
+  const auto inside = std::ranges::count_if(output.wrong(), has);
+  const double share = static_cast<double>(inside) / static_cast<double>(output.wrong().size());
+  return {std::move(text), elements, std::move(has), share};
 }
 
 std::string last_text(const WrongOutput& output, std::size_t dim, std::int64_t begin) {
@@ -65,10 +71,9 @@ std::string last_text(const WrongOutput& output, std::size_t dim, std::int64_t b
 /// The region from an index of a dim on.
 Region from_index(const WrongOutput& output, std::size_t dim, std::int64_t begin) {
   const Shape& shape = output.shape();
-  const auto is_inside = [&](std::int64_t i) { return index_along(shape, dim, i) >= begin; };
+  const auto is_inside = [shape, dim, begin](std::int64_t i) { return index_along(shape, dim, i) >= begin; };
   const auto part = static_cast<double>(shape[dim] - begin) / static_cast<double>(shape[dim]);
-  return {last_text(output, dim, begin), share_where(output, is_inside),
-          part * static_cast<double>(output.numel())};
+  return region(output, last_text(output, dim, begin), part * static_cast<double>(output.numel()), is_inside);
 }
 
 /// The last indices of a dim that hold all wrong elements, else all but outliers.
@@ -88,19 +93,27 @@ std::optional<Region> last_of_dim(const WrongOutput& output, std::size_t dim) {
 std::optional<Region> last_lane(const WrongOutput& output, std::size_t dim) {
   const Shape& shape = output.shape();
   if (shape[dim] <= 4) return std::nullopt;
-  const auto is_inside = [&](std::int64_t i) { return index_along(shape, dim, i) % 4 == 3; };
+  const auto is_inside = [shape, dim](std::int64_t i) { return index_along(shape, dim, i) % 4 == 3; };
   const std::int64_t elements = output.numel() / shape[dim] * (shape[dim] / 4);
-  return Region{fmt::format("only the last lane of every four {}s is wrong", dim_name(shape, dim)),
-                share_where(output, is_inside), static_cast<double>(elements)};
+  return region(output, fmt::format("only the last lane of every four {}s is wrong", dim_name(shape, dim)),
+                static_cast<double>(elements), is_inside);
 }
 
 std::optional<Region> last_of_all(const WrongOutput& output) {
   const std::int64_t begin = output.wrong().front();
   const std::int64_t count = output.numel() - begin;
   if (begin < output.numel() / 2) return std::nullopt;
-  return Region{count == 1 ? std::string("only the last element is wrong")
+  return region(output,
+                count == 1 ? std::string("only the last element is wrong")
                            : fmt::format("only the last {} elements are wrong", count),
-                share_where(output, [&](std::int64_t i) { return i >= begin; }), static_cast<double>(count)};
+                static_cast<double>(count), [begin](std::int64_t i) { return i >= begin; });
+}
+
+/// The region as an explanation, if right elements outside of it could have contradicted that.
+std::optional<Explanation> named(const WrongOutput& output, ErrorKind kind, const Region& region) {
+  const PlaceEvidence evidence = place_evidence(output, region.has);
+  if (evidence.bits() < least_place_bits) return std::nullopt;
+  return Explanation{kind, region.text + evidence.text(), region.share};
 }
 
 std::int64_t from_the_edge(const Shape& shape, std::size_t dim, std::int64_t i) {
@@ -136,7 +149,7 @@ std::optional<Explanation> explain_tail(const WrongOutput& output) {
   if (regions.empty()) return std::nullopt;
   // The smallest region is the most specific.
   const auto best = std::ranges::min_element(regions, {}, &Region::elements);
-  return Explanation{ErrorKind::Tail, best->text, best->share};
+  return named(output, ErrorKind::Tail, *best);
 }
 
 std::optional<Explanation> explain_edge(const WrongOutput& output) {
@@ -149,14 +162,15 @@ std::optional<Explanation> explain_edge(const WrongOutput& output) {
     const auto inner = static_cast<double>(std::max<std::int64_t>(0, shape.end()[-1] - 2 * width)) *
                        static_cast<double>(std::max<std::int64_t>(0, shape.end()[-2] - 2 * width));
     const double part = 1 - inner / static_cast<double>(shape.end()[-1] * shape.end()[-2]);
-    const Region edge{
-        fmt::format("only the outermost {} of images are wrong",
-                    width == 1 ? "rows and columns" : fmt::format("{} rows and columns", width)),
-        share_where(output, is_inside), part * static_cast<double>(output.numel())};
+    const Region edge =
+        region(output,
+               fmt::format("only the outermost {} of images are wrong",
+                           width == 1 ? "rows and columns" : fmt::format("{} rows and columns", width)),
+               part * static_cast<double>(output.numel()), is_inside);
     const double wrong_inside = edge.share * static_cast<double>(output.all_wrong());
     if (part <= largest_edge && edge.share >= least_share &&
         wrong_inside >= least_wrong_inside * edge.elements)
-      return Explanation{ErrorKind::Edge, edge.text, edge.share};
+      return named(output, ErrorKind::Edge, edge);
   }
   return std::nullopt;
 }

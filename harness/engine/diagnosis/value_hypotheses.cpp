@@ -1,6 +1,7 @@
 #include "harness/engine/diagnosis/value_hypotheses.h"
 
 #include "harness/base/text.h"
+#include "harness/engine/diagnosis/place_evidence.h"
 
 #include <algorithm>
 #include <array>
@@ -66,10 +67,14 @@ std::optional<Explanation> missed_end(const WrongOutput& output, const Range& ra
   const double wrong_at_end = end.share * static_cast<double>(output.wrong().size());
   const double right_at_end = right * static_cast<double>(output.right().size());
   if (wrong_at_end < right_at_end) return std::nullopt;
+  const PlaceEvidence evidence =
+      place_evidence(output, [&](std::int64_t i) { return output.expected(i) == end.value; });
+  if (evidence.bits() < least_place_bits) return std::nullopt;
   const char* which = end.value == range.low ? "lower" : "upper";
-  return Explanation{ErrorKind::Clamp,
-                     "where " + end_text(which, end.value) + ", is expected, the answer is another",
-                     end.share};
+  return Explanation{
+      ErrorKind::Clamp,
+      "where " + end_text(which, end.value) + ", is expected, the answer is another" + evidence.text(),
+      end.share};
 }
 
 /// Explains an answer that stops at a value which expected values exceed.

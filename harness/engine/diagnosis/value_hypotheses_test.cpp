@@ -101,6 +101,31 @@ TEST(ExplainClamp, OfAnEndThatIsPassed) {
   EXPECT_THAT(found->text, HasSubstr("the lower end of the range, 0"));
 }
 
+TEST(ExplainClamp, NotWhereEveryElementIsAtTheEnd) {
+  Wronged wronged = quantized_rows();
+  const auto output_is_clamped = [&](double others) {
+    HostTensor expected = wronged.expected(), got = expected;
+    std::vector<std::int64_t> wrong;
+    for (std::int64_t i = 0; i < expected.numel(); ++i) {
+      const bool is_other = i % 2 == 1;
+      set_element(expected, i, is_other ? others : 127);
+      set_element(got, i, is_other ? others : static_cast<double>(i % 90));
+      if (!is_other) wrong.push_back(i);
+    }
+    const auto count = static_cast<std::int64_t>(wrong.size());
+    return explain_clamp(WrongOutput({.test_case = wronged.test_case(),
+                                      .inputs = wronged.inputs(),
+                                      .tensor = 3,
+                                      .expected = expected,
+                                      .got = got,
+                                      .wrong = wrong,
+                                      .all_wrong = count}))
+        .has_value();
+  };
+  EXPECT_TRUE(output_is_clamped(5)) << "elements expected elsewhere could contradict it";
+  EXPECT_FALSE(output_is_clamped(127)) << "there is no element that could";
+}
+
 TEST(ExplainClamp, NotOfARowOfZeros) {
   Wronged wronged = quantized_rows();
   wronged.answer_by([&](std::int64_t i) { return i >= 80 ? 0 : wronged.expected(i); });

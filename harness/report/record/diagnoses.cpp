@@ -20,12 +20,15 @@ constexpr std::array table = {
         ErrorKind::Clamp, "clamp", "clamp",
         "the expected value is at an end of the range, or the answer stops short of it",
         "the ends of the clamp, its place before or after the zero point, a relu that is left out"},
-    DiagnosisWords{ErrorKind::Packing, "packing", "packing",
-                   "lanes of a word, quad or texel, bytes, halves or nibbles are in another order",
-                   "shifts of packing and unpacking, swizzles, which nibble comes first"},
+    DiagnosisWords{
+        ErrorKind::Packing, "packing", "packing",
+        "lanes of a word, quad or texel, bytes, halves or nibbles are in another order; a nibble is "
+        "swapped, or used twice",
+        "shifts of packing and unpacking, swizzles, which nibble comes first"},
     DiagnosisWords{
         ErrorKind::Layout, "layout", "layout",
-        "they hold what is expected at a transposed place, or at the place of another layout",
+        "they hold what is expected at a transposed place, with the stride of rows for columns, or at "
+        "the place of another layout",
         "the layout that the kernel was given, the order of strides, a transposition in registers"},
     DiagnosisWords{
         ErrorKind::Index, "index", "index", "they hold what is expected at a neighbour or at one other place",
@@ -43,9 +46,10 @@ constexpr std::array table = {
     DiagnosisWords{ErrorKind::Edge, "edge", "edge",
                    "they lie at the edges of images, or padding does not stand for real zero",
                    "the value that stands for places outside the image: it is the zero point, not 0"},
-    DiagnosisWords{ErrorKind::Accumulation, "accumulation", "accumulation",
-                   "they are sums in which some terms are missing",
-                   "the bounds of the loop along K, its tail, slabs, groups, taps, the bias, a barrier"},
+    DiagnosisWords{
+        ErrorKind::Accumulation, "accumulation", "accumulation",
+        "they are sums in which some terms are missing: a tail, half of the reduction, a tap, the bias",
+        "the bounds of the loop along K, its tail, slabs, groups, taps, the bias, a barrier"},
     DiagnosisWords{ErrorKind::Rounding, "rounding", "rounding",
                    "they are off by one, in one direction, among elements that are right",
                    "roundEven where round, floor, trunc or an added half stands; the order of operations"},

@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <iterator>
 #include <map>
+#include <numbers>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -30,6 +33,8 @@ Pairs pairs_of(const std::string& text) {
   }
   return pairs;
 }
+
+constexpr std::size_t most_equal_traits = 2;
 
 struct FormWords {
   std::string storage, layout;
@@ -204,14 +209,16 @@ class Related {
   }
 
   std::size_t count() const { return places_.size(); }
-  std::size_t count(const Numbers& wanted) const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(places_, [&](std::size_t place) { return table_.has(place, wanted); }));
+  /// Places of the rows that have the traits.
+  Numbers with(const Numbers& wanted) const {
+    Numbers rows;
+    std::ranges::copy_if(places_, std::back_inserter(rows),
+                         [&](std::size_t place) { return table_.has(place, wanted); });
+    return rows;
   }
-  std::size_t passing(const Numbers& wanted) const {
-    return static_cast<std::size_t>(std::ranges::count_if(places_, [&](std::size_t place) {
-      return table_.rows()[place]->status == Status::Pass && table_.has(place, wanted);
-    }));
+  bool has_passing() const {
+    return std::ranges::any_of(
+        places_, [&](std::size_t place) { return table_.rows()[place]->status == Status::Pass; });
   }
 
  private:
@@ -229,39 +236,81 @@ Numbers common_traits(const Rows& group, TraitTable& table) {
   return common;
 }
 
-/// The one or two traits that the fewest other rows have.
+/// The binary logarithm of the number of ways to choose `k` of `n`.
+double log2_choices(std::size_t n, std::size_t k) {
+  const auto log_factorial = [](std::size_t i) { return std::lgamma(static_cast<double>(i) + 1); };
+  return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / std::numbers::ln2;
+}
+
+/// Traits that a group shares, and the rows of its ops that have them.
 struct Choice {
-  Numbers traits;  ///< ascending
-  std::size_t alike = 0;
+  Numbers traits;  ///< ascending; empty: none
+  Numbers rows;    ///< places among the related rows
 };
 
-Choice telling_traits(const Numbers& common, const Related& related) {
-  Choice best{{}, related.count()};
-  const auto try_traits = [&](Numbers traits) {
-    traits = TraitTable::sorted(std::move(traits));
-    const std::size_t alike = related.count(traits);
-    if (alike < best.alike) best = {std::move(traits), alike};
-  };
-  for (const std::size_t trait : common) try_traits({trait});
-  const Choice single = best;
-  constexpr std::size_t most_in_pairs = 12;
-  for (std::size_t i = 0; i < std::min(common.size(), most_in_pairs); ++i) {
-    for (std::size_t j = i + 1; j < std::min(common.size(), most_in_pairs); ++j)
-      try_traits({common[i], common[j]});
+/// Finds the one or two traits of a group that the fewest other rows have. Traits are named only if the group
+/// would not have them by chance: if enough rows exist without them, any of which could have been in the
+/// group. As many traits are tried, one of them often fits a few rows.
+class TellingTraits {
+ public:
+  TellingTraits(Numbers common, const Related& related, std::size_t group)
+      : common_(std::move(common)), related_(related), group_(group) {}
+
+  Choice found() {
+    for (const std::size_t trait : common_) try_traits({trait});
+    const Choice single = best_;
+    constexpr std::size_t most_in_pairs = 12;
+    const std::size_t count = std::min(common_.size(), most_in_pairs);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (std::size_t j = i + 1; j < count; ++j) try_traits({common_[i], common_[j]});
+    }
+    // A second trait that excludes only a few more rows says nothing.
+    if (best_.traits.empty()) return best_;
+    Choice chosen =
+        10 * best_.rows.size() <= 9 * single.rows.size() || single.traits.empty() ? best_ : single;
+    return is_no_chance(chosen) ? chosen : Choice{};
   }
-  // A second trait that excludes only a few more rows says nothing.
-  return 10 * best.alike <= 9 * single.alike ? best : single;
-}
 
-std::string joined_traits(const Numbers& traits, const TraitTable& table) {
+  /// Other single traits that exactly the same rows have: nothing distinguishes them from the chosen ones.
+  Numbers equal_to(const Choice& chosen) const {
+    Numbers equal;
+    for (const std::size_t trait : common_) {
+      const bool is_chosen = std::ranges::find(chosen.traits, trait) != chosen.traits.end();
+      if (!is_chosen && related_.with({trait}) == chosen.rows) equal.push_back(trait);
+    }
+    return equal;
+  }
+
+ private:
+  void try_traits(Numbers traits) {
+    traits = TraitTable::sorted(std::move(traits));
+    Numbers rows = related_.with(traits);
+    if (rows.size() == related_.count()) return;
+    const std::size_t least = best_.traits.empty() ? related_.count() : best_.rows.size();
+    if (rows.size() < least) best_ = {std::move(traits), rows};
+    tried_.insert(std::move(rows));
+  }
+
+  /// Whether the group has the traits by chance in less than one of sixteen reports, with all that were
+  /// tried.
+  bool is_no_chance(const Choice& choice) const {
+    constexpr double least_bits = 4;
+    const double bits = log2_choices(related_.count(), group_) - log2_choices(choice.rows.size(), group_);
+    return bits - std::log2(static_cast<double>(tried_.size())) >= least_bits;
+  }
+
+  Numbers common_;
+  const Related& related_;
+  std::size_t group_;
+  Choice best_;
+  std::set<Numbers> tried_;  ///< sets of rows that a trait or two distinguish
+};
+
+std::string joined_traits(const Numbers& traits, const TraitTable& table, const char* first,
+                          const char* others) {
   std::string text;
-  for (const std::size_t trait : traits) text += (text.empty() ? "with " : " and ") + table.text_of(trait);
+  for (const std::size_t trait : traits) text += (text.empty() ? first : others) + table.text_of(trait);
   return text;
-}
-
-/// Rows that pass and do not have the traits that the group shares.
-std::size_t passing_without(const FailureGroup& group) {
-  return group.passing - group.passing_alike;
 }
 
 void add_example(FailureGroup& group, std::span<const RowOutcome> all) {
@@ -286,14 +335,18 @@ FailureGroup described(std::vector<std::size_t> places, std::span<const RowOutco
   add_example(group, all);
   const auto is_same_op = [&](const RowOutcome* row) { return row->info->op == first.info->op; };
   if (std::ranges::all_of(rows, is_same_op)) group.op = first.info->op;
-  group.passing = related.passing({});
   group.alike = std::max(related.count(), rows.size());
   // A single row has countless traits that no other row has.
-  if (group.passing > 0 && rows.size() > 1) {
-    const Choice choice = telling_traits(common_traits(rows, table), related);
-    group.shared = joined_traits(choice.traits, table);
-    group.alike = choice.alike;
-    group.passing_alike = related.passing(choice.traits);
+  if (related.has_passing() && rows.size() > 1) {
+    TellingTraits telling(common_traits(rows, table), related, rows.size());
+    if (const Choice choice = telling.found(); !choice.traits.empty()) {
+      Numbers equal = telling.equal_to(choice);
+      if (equal.size() > most_equal_traits) equal.resize(most_equal_traits);
+      group.shared = joined_traits(choice.traits, table, "with ", " and ") +
+                     joined_traits(equal, table, " (the same rows: ", ", ") + (equal.empty() ? "" : ")");
+      group.alike = choice.rows.size();
+      group.without = related.count() - group.alike;
+    }
   }
   return group;
 }
@@ -356,10 +409,9 @@ std::string group_text(const FailureGroup& group) {
   std::string text = std::to_string(count) + (is_missing ? "" : " of " + std::to_string(group.alike));
   text += (is_missing ? count : group.alike) == 1 ? " row" : " rows";
   if (!group.op.empty()) text += " of " + group.op;
-  if (!group.shared.empty()) text += " " + group.shared;
+  if (!group.shared.empty())
+    text += " " + group.shared + ", none of " + std::to_string(group.without) + " without";
   if (!group.kind.empty()) text += ": " + group.kind;
-  const std::size_t others = passing_without(group);
-  if (!group.shared.empty() && others > 0) text += "; of the rest, " + std::to_string(others) + " pass";
   return text;
 }
 

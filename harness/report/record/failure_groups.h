@@ -46,10 +46,12 @@ struct FailureGroup {
   std::string example;            ///< that row: "such as shuffle/small/fused (perf)"
   std::string story;              ///< the example's
   std::string op;                 ///< the op of all rows; empty: they have several
-  std::string shared;             ///< "with y in a buffer and impl fused"; empty: nothing distinguishes them
-  std::size_t alike = 0;          ///< judged rows of these ops that have the shared traits, failures included
-  std::size_t passing = 0;        ///< rows of these ops that pass
-  std::size_t passing_alike = 0;  ///< passing rows that have the shared traits
+  /// "with y in a buffer and impl fused", traits that all of them have; if other traits are those of exactly
+  /// the same rows, some of them in parentheses. Empty: nothing distinguishes the rows, or too few rows could
+  /// have shown that something else does.
+  std::string shared;
+  std::size_t alike = 0;    ///< judged rows of these ops that have the shared traits, failures included
+  std::size_t without = 0;  ///< judged rows of these ops without these traits; none is in the group
 };
 
 /// The failures among rows, grouped: groups with new failures first, then the largest, MISSING rows last.
@@ -57,7 +59,7 @@ std::vector<FailureGroup> failure_groups(std::span<const RowOutcome> rows);
 /// The failures of a report, none of them new.
 std::vector<FailureGroup> failure_groups(const RunReport& report);
 
-/// "202 of 202 rows of q8ta_clone with y in a buffer: never written; of the rest, 119 pass"
+/// "202 of 202 rows of q8ta_clone with y in a buffer, none of 119 without: never written"
 std::string group_text(const FailureGroup& group);
 
 /// The option of `assay show` that lists the rows of a group, quoted for a shell: "--group 'failure=FAIL zero

@@ -30,23 +30,60 @@ Record diagnosed(Record record, const std::string& word) {
 constexpr const char* to_buffer = "x=texture3d/CP y=buffer/CP";
 constexpr const char* to_texture = "x=buffer/CP y=texture3d/CP";
 
+/// So many rows of these forms and this impl, which fail with a diagnosis or pass (empty).
+void add_rows(std::vector<Record>& records, int count, const char* forms, const char* impl,
+              const std::string& word) {
+  for (int i = 0; i < count; ++i) {
+    const Record record = row("r" + std::to_string(100 + records.size()), forms, impl);
+    records.push_back(word.empty() ? record : diagnosed(record, word));
+  }
+}
+
+std::string first_text(const std::vector<Record>& records) {
+  return group_text(failure_groups(test::report_of(records)).at(0));
+}
+
 TEST(FailureGroups, SayWhatTheyShareThatRowsWhichPassHaveNot) {
-  const RunReport report = test::report_of({diagnosed(row("a", to_buffer), "unwritten"), row("b", to_texture),
-                                            diagnosed(row("cc", to_buffer, "tiled"), "unwritten"),
-                                            row("dd", to_texture, "tiled"), row("ee", to_texture)});
-  const std::vector<FailureGroup> groups = failure_groups(report);
-  ASSERT_EQ(groups.size(), 1U);
-  EXPECT_EQ(groups[0].rows.size(), 2U);
-  EXPECT_EQ(group_text(groups[0]),
-            "2 of 2 rows of shuffle with x in a 3D texture: never written; of the rest, 3 pass");
+  std::vector<Record> records;
+  for (const char* impl : {"fused", "tiled"}) {
+    add_rows(records, 5, to_buffer, impl, "unwritten");
+    add_rows(records, 6, to_texture, impl, "");
+  }
+  EXPECT_EQ(
+      first_text(records),
+      "10 of 10 rows of shuffle with x in a 3D texture (the same rows: y in a buffer), none of 12 without: "
+      "never written");
 }
 
 TEST(FailureGroups, TellTwoTraitsWhereOneIsNotEnough) {
-  const RunReport report = test::report_of(
-      {diagnosed(row("a", to_buffer, "tiled"), "tail"), diagnosed(row("bb", to_buffer, "tiled"), "tail"),
-       row("c", to_buffer), row("dd", to_texture, "tiled"), row("ee", to_texture), row("f", to_buffer)});
-  EXPECT_EQ(group_text(failure_groups(report).at(0)),
-            "2 of 2 rows of shuffle with x in a 3D texture and impl tiled: tail; of the rest, 4 pass");
+  std::vector<Record> records;
+  add_rows(records, 8, to_buffer, "tiled", "tail");
+  add_rows(records, 8, to_buffer, "fused", "");
+  add_rows(records, 8, to_texture, "tiled", "");
+  add_rows(records, 8, to_texture, "fused", "");
+  EXPECT_EQ(first_text(records),
+            "8 of 8 rows of shuffle with x in a 3D texture and impl tiled, none of 24 without: tail");
+}
+
+TEST(FailureGroups, NameNoTraitThatTooFewRowsCouldContradict) {
+  // Ten rows fail, for another reason than their forms, which nearly all rows have.
+  std::vector<Record> records;
+  add_rows(records, 10, to_buffer, "fused", "tail");
+  add_rows(records, 30, to_buffer, "fused", "");
+  add_rows(records, 2, to_texture, "fused", "");
+  EXPECT_EQ(first_text(records), "10 of 42 rows of shuffle: tail");
+  add_rows(records, 40, to_texture, "fused", "");
+  EXPECT_EQ(
+      first_text(records),
+      "10 of 40 rows of shuffle with x in a 3D texture (the same rows: y in a buffer), none of 42 without: "
+      "tail");
+}
+
+TEST(FailureGroups, NameNoTraitForTwoRows) {
+  std::vector<Record> records;
+  add_rows(records, 2, to_buffer, "fused", "tail");
+  add_rows(records, 3, to_texture, "fused", "");
+  EXPECT_EQ(first_text(records), "2 of 5 rows of shuffle: tail");
 }
 
 TEST(FailureGroups, OneRowSharesNothing) {
