@@ -76,6 +76,7 @@ TEST(RecordFields, NameEveryMemberOfEveryStruct) {
   EXPECT_EQ(field_count<Record>(), member_count<Record>());
   EXPECT_EQ(field_count<TimeSpent>(), member_count<TimeSpent>());
   EXPECT_EQ(field_count<Block>(), member_count<Block>());
+  EXPECT_EQ(field_count<OwnEnd>(), member_count<OwnEnd>());
   EXPECT_EQ(field_count<RowEnd>(), member_count<RowEnd>());
 }
 
