@@ -128,10 +128,9 @@ struct Comparisons {
   std::optional<JudgedNight> night;  ///< with --night
 };
 
-/// What a newest run is compared with: as its night's verdict did, else with a named base, else with the run
-/// before.
-std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs, const Track& track,
-                                 Comparisons& comparisons, LeftOut& left_out) {
+/// As its night's verdict did, else with a named base, else with the run before.
+std::optional<RunReport> chosen_base(const RunReport& newest, const KnownRuns& runs, const Track& track,
+                                     Comparisons& comparisons, LeftOut& left_out) {
   const fs::path& journal = runs.journals[track.nights.back()];
   if (const auto of_verdict = comparisons.night ? comparisons.night->base_of(journal) : std::nullopt) {
     if (of_verdict->empty()) return std::nullopt;
@@ -140,6 +139,18 @@ std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs,
   if (!comparisons.named.are_named()) return report_before(runs, track, left_out);
   const RunReport* base = comparisons.named.of(newest);
   return base ? std::optional(*base) : std::nullopt;
+}
+
+/// What a newest run is compared with; nothing if that cannot be.
+std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs, const Track& track,
+                                 Comparisons& comparisons, LeftOut& left_out) {
+  std::optional<RunReport> base = chosen_base(newest, runs, track, comparisons, left_out);
+  if (!base || base->run.robust_access == newest.run.robust_access) return base;
+  left_out.warn(
+      fmt::format("run {} is not compared with run {}: only one of them checked every memory access "
+                  "(--robust-access)",
+                  newest.run.run_id, base->run.run_id));
+  return std::nullopt;
 }
 
 /// Adds a track. False: its newest run cannot be read.

@@ -22,11 +22,13 @@ using ::testing::StartsWith;
 class PageCommand : public ::testing::Test {
  protected:
   /// The report of a night's run, as a run writes it.
-  fs::path write_night(const std::string& night, const std::vector<Record>& records) const {
+  fs::path write_night(const std::string& night, const std::vector<Record>& records,
+                       bool robust_access = false) const {
     const fs::path folder = fs::path(folder_.path()) / "out/runs" / night / "acme";
     fs::create_directories(folder);
     RunInfo run = test::sample_run();
     run.run_id = run.started_utc = night;
+    run.robust_access = robust_access;
     {
       Journal journal(folder / "journal.jsonl");
       test::tell(journal, records, run);
@@ -130,6 +132,13 @@ TEST_F(PageCommand, ComparesWithTheBaseThatIsNamed) {
   const fs::path other = write_night("other", {test::passed("b")});
   EXPECT_THAT(test::error_of([&] { page_of({second}, {other}); }),
               HasSubstr("comparing with --base: no shown report has a row in common with it"));
+}
+
+TEST_F(PageCommand, DoesNotCompareRobustRunsWithPlainOnes) {
+  write_night("night-1", {test::passed("a")});
+  write_night("night-2", {test::passed("a")}, true);
+  EXPECT_THAT(page_of({out()}), StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(log(), HasSubstr("run night-2 is not compared with run night-1: only one of them checked"));
 }
 
 TEST_F(PageCommand, RefusesANightWithoutAVerdict) {

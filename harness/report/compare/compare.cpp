@@ -62,6 +62,21 @@ void refuse_doubles(std::span<const RunReport> side, const char* name) {
   }
 }
 
+/// With --robust-access a driver adds checks to every kernel: its times and errors are of other programs.
+void refuse_mixed_access(const PooledRuns& base, const PooledRuns& next) {
+  const RunInfo& first = base.runs.front().run;
+  for (const PooledRuns* side : {&base, &next}) {
+    for (const RunReport& report : side->runs) {
+      if (report.run.robust_access == first.robust_access) continue;
+      const RunInfo& robust = first.robust_access ? first : report.run;
+      throw Error(
+          "comparing runs: run " + printable(robust.run_id) +
+          " checked every memory access of its kernels (--robust-access), and others did not; compare runs "
+          "of one kind");
+    }
+  }
+}
+
 struct Records {
   std::vector<std::size_t> runs;
   std::vector<Record*> records;
@@ -239,6 +254,7 @@ RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> n
 RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options, const RunNoise& noise) {
   refuse_doubles(base.runs, "base");
   refuse_doubles(next.runs, "new");
+  if (!base.runs.empty()) refuse_mixed_access(base, next);
   const std::set<std::string> before = devices_of(base.runs), now = devices_of(next.runs);
   options.cross_device = before.size() == 1 && now.size() == 1 && before != now;
   const std::vector<Meeting> meetings = meetings_of(base, next, options.cross_device);

@@ -65,7 +65,7 @@ PooledRuns pool_side(std::vector<RunReport> reports);
 /// side are pooled. If each side has one device and these differ, rows are matched by id, mode and cache, and
 /// speed gets no verdict. `noise` is the known noise between runs of these devices, which counts if a side
 /// has only one run; if it is unknown, CompareOptions::between_runs_pct counts. Throws Error(Usage) if the
-/// sides have no row in common, or one side holds a run twice.
+/// sides have no row in common, one side holds a run twice, or only some runs had robust access.
 RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options = {},
                            const RunNoise& noise = {});
 RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next,

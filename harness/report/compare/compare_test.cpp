@@ -1,6 +1,7 @@
 #include "harness/report/compare/compare.h"
 
 #include "harness/report/record/device_name.h"
+#include "tests/support/error_text.h"
 #include "tests/support/simulated_series.h"
 
 #include <gmock/gmock.h>
@@ -161,6 +162,15 @@ TEST(CompareRuns, ComparesTwoDevicesWithoutAVerdictOfSpeed) {
   EXPECT_EQ(comparison.rows[1].verdict, Verdict::Broken);
   EXPECT_EQ(comparison.without_verdict(), 1U);
   EXPECT_EQ(comparison.judged, 0U);
+}
+
+TEST(CompareRuns, RefusesRobustRunsBesidePlainOnes) {
+  RunReport plain = test::run_of({test::measured("a", test::blocks(steady))});
+  RunReport robust = plain;
+  robust.run.robust_access = true;
+  EXPECT_THAT(test::error_of([&] { compare_runs({plain}, {robust}); }),
+              HasSubstr(" checked every memory access of its kernels (--robust-access), and others did not"));
+  EXPECT_EQ(compare_runs({robust}, {robust}).rows[0].verdict, Verdict::Same);
 }
 
 TEST(CompareRuns, KnowsASoftwareDeviceByItsProcessor) {

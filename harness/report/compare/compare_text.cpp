@@ -289,7 +289,10 @@ std::vector<const RowVerdict*> shown_rows(const RunComparison& comparison, const
     const bool is_quiet = row.verdict ? *row.verdict == Verdict::Same || is_folded : !(row.ratio > 0);
     if (view.all || !is_quiet) rows.push_back(&row);
   }
-  std::ranges::stable_sort(rows, {}, [](const RowVerdict* row) { return rank(*row); });
+  // Two devices: the rows in which the new one is slowest come first.
+  std::ranges::stable_sort(rows, {}, [&](const RowVerdict* row) {
+    return std::pair(rank(*row), comparison.cross_device ? -row->ratio : 0.0);
+  });
   return rows;
 }
 

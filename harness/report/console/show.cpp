@@ -35,6 +35,10 @@ std::string spent_lines(const TimeSpent& spent) {
 void show_case(Page& page, const Record& record) {
   const RowInfo& info = record.info;
   page.line("reason", record.reason);
+  if (record.own_end) {
+    page.line("without rule",
+              joined({std::string(name_of(record.own_end->status)), record.own_end->reason}, ": "));
+  }
   page.line("retry", record.retry);
   page.section("case");
   page.line("op", info.op);
