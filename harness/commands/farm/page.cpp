@@ -104,8 +104,10 @@ class JudgedNight {
   std::map<fs::path, fs::path> bases_;  ///< by the folder of a report
 };
 
-/// The newest report before a track's last run that has a row in common with it and that can be read.
-std::optional<RunReport> report_before(const KnownRuns& runs, const Track& track, LeftOut& left_out) {
+/// The newest report before a track's last run that has a row in common with it, can be read, and had robust
+/// access if that one had.
+std::optional<RunReport> report_before(const RunReport& newest, const KnownRuns& runs, const Track& track,
+                                       LeftOut& left_out) {
   std::set<std::uint32_t> rows;
   for (const NightRow& row : runs.nights.all[track.nights.back()].rows) rows.insert(row.row);
   const auto is_common = [&](const NightRow& row) { return rows.contains(row.row); };
@@ -113,7 +115,8 @@ std::optional<RunReport> report_before(const KnownRuns& runs, const Track& track
     if (std::ranges::none_of(runs.nights.all[track.nights[i]].rows, is_common)) continue;
     const fs::path& journal = runs.journals[track.nights[i]];
     try {
-      return read_journal(journal);
+      RunReport report = read_journal(journal);
+      if (report.run.robust_access == newest.run.robust_access) return report;
     } catch (const Error& error) {
       left_out.warn(
           fmt::format("the newest run is not compared with {}: {}", journal.string(), error.what()));
@@ -136,7 +139,7 @@ std::optional<RunReport> chosen_base(const RunReport& newest, const KnownRuns& r
     if (of_verdict->empty()) return std::nullopt;
     return left_out.or_left_out(*of_verdict, [&] { return read_journal(only_journal(*of_verdict)); });
   }
-  if (!comparisons.named.are_named()) return report_before(runs, track, left_out);
+  if (!comparisons.named.are_named()) return report_before(newest, runs, track, left_out);
   const RunReport* base = comparisons.named.of(newest);
   return base ? std::optional(*base) : std::nullopt;
 }

@@ -135,9 +135,10 @@ TEST_F(PageCommand, ComparesWithTheBaseThatIsNamed) {
 }
 
 TEST_F(PageCommand, DoesNotCompareRobustRunsWithPlainOnes) {
-  write_night("night-1", {test::passed("a")});
-  write_night("night-2", {test::passed("a")}, true);
+  const fs::path first = write_night("night-1", {test::passed("a")});
+  const fs::path robust = write_night("night-2", {test::passed("a")}, true);
   EXPECT_THAT(page_of({out()}), StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(page_of({robust}, {first}), StartsWith("<!DOCTYPE html>"));
   EXPECT_THAT(log(), HasSubstr("run night-2 is not compared with run night-1: only one of them checked"));
 }
 

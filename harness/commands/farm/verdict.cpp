@@ -180,9 +180,12 @@ class DeviceJudge {
                                "; remove " + link().string() + " to start over with the next good night");
   }
 
-  /// Whether changes of programs may be hidden, as the machine may have changed as well.
+  /// Whether changes of programs may be hidden: the machine may have changed as well, or it did, and
+  /// unchanged rows scatter so far that no change of another one shows.
   bool hides_changes() const {
-    return device_.shift() && device_.shift()->evidence == ShiftEvidence::Suspected && !device_.is_accepted;
+    const MachineShift* shift = device_.shift();
+    if (!shift || device_.is_accepted) return false;
+    return shift->evidence == ShiftEvidence::Suspected || shift->width_pct() > coarsest_pct;
   }
 
   /// Accepts worse rows that --accept names, and those that an earlier verdict accepted.

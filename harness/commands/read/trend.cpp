@@ -12,7 +12,9 @@ ExitCode trend(const TrendOptions& options, const Terminal& terminal) {
   const KnownRuns runs = read_runs(options.reports, left_out);
   const std::vector<Track> tracks = tracks_of(runs.nights.all);
   std::vector<TrackChanges> found;
-  for (const Track& track : tracks) found.push_back(changes_of(runs.nights, track, options.question));
+  for (const Track& track : tracks) {
+    found.push_back(changes_of(runs.nights, track, trends_of(runs.nights, track), options.question));
+  }
   write_text(options.csv, terminal.out, [&] { return trend_csv(runs.nights, found); });
   if (!options.csv.empty()) return ExitCode::Fine;
   const TrendView view{.width = terminal.console.width, .all = options.all};

@@ -27,6 +27,11 @@ bool is_unchanged(const RowSide& base, const RowSide& next) {
          task_difference(base, next).empty();
 }
 
+/// Journals are untrusted: a ratio may be infinite.
+bool has_probe(const RowSide& side) {
+  return side.clock_ratio > 0 && std::isfinite(side.clock_ratio);
+}
+
 /// Logarithms of new / base; of times, and by how much slower the clock probe says the device's clock was.
 struct LogRatios {
   std::vector<double> times;
@@ -34,8 +39,7 @@ struct LogRatios {
 
   void add(const RowSide& base, const RowSide& next) {
     times.push_back(std::log(next.time_us / base.time_us));
-    if (base.clock_ratio > 0 && next.clock_ratio > 0)
-      clocks.push_back(std::log(base.clock_ratio / next.clock_ratio));
+    if (has_probe(base) && has_probe(next)) clocks.push_back(std::log(base.clock_ratio / next.clock_ratio));
   }
 };
 
@@ -47,11 +51,18 @@ LogRatios unchanged_rows_of(const MachineEvidence& evidence) {
   return ratios;
 }
 
+/// How many unchanged rows on either side are left out of the width: 2.5 %, from eight rows on at least one,
+/// as a single row that scatters would hide every change of the others.
+std::size_t rows_left_out(std::size_t rows) {
+  constexpr std::size_t fewest = 8;
+  return rows < fewest ? 0 : std::max<std::size_t>(1, rows / 40);
+}
+
 /// The median of logarithms: 2x slower and 2x faster cancel.
 void estimate(MachineShift& shift, LogRatios ratios, double least_pct) {
   std::vector<double>& logs = ratios.times;
   std::ranges::sort(logs);
-  const std::size_t trimmed = logs.size() / 40;  // 2.5 % on either side
+  const std::size_t trimmed = rows_left_out(logs.size());
   shift.ratio = std::exp(median(logs));
   shift.low = std::exp(logs[trimmed]);
   shift.high = std::exp(logs[logs.size() - 1 - trimmed]);
@@ -88,7 +99,7 @@ std::vector<CeilingChange> moved_ceilings(const MachineEvidence& evidence) {
 std::optional<CeilingChange> moved_clock(const MachineEvidence& evidence) {
   std::vector<double> before, now, logs;
   for (const auto& [base, next] : evidence.rows) {
-    if (!(base->clock_ratio > 0) || !(next->clock_ratio > 0)) continue;
+    if (!has_probe(*base) || !has_probe(*next)) continue;
     before.push_back(base->clock_ratio);
     now.push_back(next->clock_ratio);
     logs.push_back(std::log(base->clock_ratio / next->clock_ratio));

@@ -38,7 +38,8 @@ struct MachineShift {
   /// Time on the new side / time on the base side: the median of the unchanged rows, or 1 / the change of the
   /// ceiling that moved most. 1: unknown.
   double ratio = 1;
-  /// Between these are the middle 95 % of the unchanged rows' ratios; below 40 rows, all of them.
+  /// Between these are the middle 95 % of the unchanged rows' ratios: below 80 rows all but one on either
+  /// side, below 8 all of them.
   double low = 1, high = 1;
   /// By the clock probe: the base's clock / the new side's, median of the unchanged rows. 1: unknown.
   double clock_ratio = 1;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <functional>
+#include <limits>
 
 namespace assay {
 namespace {
@@ -142,6 +143,21 @@ TEST(MachineShift, OfWhatRunsDifferByAnywayDoesNotCount) {
 TEST(MachineShift, IsNotClearIfUnchangedRowsDisagree) {
   EXPECT_EQ(only_shift(unchanged_rows({0.99, 1.2, 1.3, 1.3, 1.3}).compared()).evidence, ShiftEvidence::None)
       << "of five rows, one did not become slower";
+}
+
+TEST(MachineShift, WithOneRowThatScattersHidesNoChange) {
+  Sides sides = unchanged_rows({1.04, 1.04, 1.04, 1.04, 1.04, 1.04, 1.04, 1.04, 1.04, 1.04, 1.04, 1.60});
+  sides.add(1.5, true);
+  const RunComparison comparison = sides.compared();
+  EXPECT_LT(only_shift(comparison).width_pct(), 1);
+  EXPECT_EQ(comparison.rows.back().verdict, Verdict::Slower);
+}
+
+TEST(MachineShift, TakesNoClockThatIsInfinite) {
+  Sides sides = unchanged_rows({1.1, 1.1, 1.1, 1.1, 1.1});
+  for (RunReport* side : {&sides.base, &sides.next})
+    side->records[0].perf->clock_ratio = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(only_shift(sides.compared()).clock_ratio, 1);
 }
 
 TEST(MachineShift, IsTheMedianHoweverFarOffSingleRowsAre) {

@@ -151,7 +151,9 @@ Json json_of_failures(const std::vector<PageRow>& rows, const RecordsByKey* befo
     RowOutcome& outcome = outcomes.emplace_back(outcome_of(*row.record));
     if (!before || !outcome.failure) continue;
     const Record* earlier = found(*before, key_of(row.info()));
-    outcome.is_new = !earlier || class_of(earlier->status) == StatusClass::Fine;
+    const bool was_fine = !earlier || (class_of(earlier->status) == StatusClass::Fine &&
+                                       earlier->status != Status::ExpectedFail);
+    outcome.is_new = was_fine;
   }
   Json json = Json::array();
   for (const FailureGroup& group : failure_groups(outcomes)) {
@@ -253,15 +255,16 @@ class PageData::Impl {
       if (const auto found = nights_.numbers.find(keys[i])) places.emplace(*found, first_row + i);
     }
     Json periods = Json::array();
+    const std::vector<RowTrend> trends = trends_of(nights_, track);
     for (const int days : {7, 30}) {
-      const TrackChanges found = changes_of(nights_, track, {.days = days});
+      const TrackChanges found = changes_of(nights_, track, trends, {.days = days});
       if (found.rows_with_levels == 0) continue;
       Json changes = Json::array();
       for (const RowChange& change : found.changes) {
         const auto place = places.find(change.row);
         if (place == places.end()) continue;
         changes.push_back({place->second, json_number(change.before_us), json_number(change.after_us),
-                           track.nights[change.place], track.nights[change.place - 1]});
+                           track.nights[change.place], track.nights[change.previous]});
       }
       periods.push_back({{"days", days},
                          {"judged", found.rows_with_levels},

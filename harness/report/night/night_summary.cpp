@@ -32,10 +32,11 @@ void add_compared(SummaryDevice& summary, const DeviceNight& device) {
   if (!device.last_good) return;
   std::size_t failed = 0;
   for (const RowVerdict& row : device.last_good->comparison.rows) {
-    if (!device.failing.contains(*row.verdict)) continue;
+    if (!device.failing.contains(*row.verdict) || device.accepted_rows.contains(row.info.id)) continue;
     is_failure(row) ? void(++failed) : summary.compared.push_back(compared_row(row));
   }
-  summary.compared_left_out = device.regressions() - summary.compared.size() - failed;
+  const std::size_t listed = summary.compared.size() + failed;
+  summary.compared_left_out = std::max(device.regressions(), listed) - listed;
 }
 
 SummaryDevice device_of(const DeviceNight& device) {

@@ -322,6 +322,17 @@ TEST(NightSummary, TellsWhatFailedAndWhatIsWorse) {
   EXPECT_THAT(text, HasSubstr("\n- its link is dangling\n"));
 }
 
+TEST(NightSummary, LeavesOutRowsThatWereAccepted) {
+  DeviceNight device =
+      compared({test::passed("a"), test::passed("b"), test::passed("c")}, {test::passed("a")});
+  ASSERT_EQ(device.last_good->comparison.rows.size(), 2U);
+  device.accepted_rows = {device.last_good->comparison.rows[0].info.id};
+  device.accepted = 1;
+  const GithubSummary summary = night_summary(night_of({device}));
+  EXPECT_EQ(summary.devices.at(0).compared.size(), 1U);
+  EXPECT_EQ(summary.devices.at(0).compared_left_out, 0U);
+}
+
 // ---- verdict.txt
 
 TEST(NightText, BeginsWithTheAnswer) {
@@ -407,6 +418,13 @@ TEST(NightText, HasNewFailuresFirst) {
   ASSERT_NE(second, text.npos) << text;
   EXPECT_LT(first, second);
   EXPECT_THAT(text, HasSubstr("in full:\n  FAIL shuffle/fresh/"));
+}
+
+TEST(NightText, CallsAKnownFailureNotNewWhenItsRuleIsGone) {
+  Record known = test::failed("a");
+  known.status = Status::ExpectedFail;
+  const std::string text = night_text(night_of({compared({known}, {test::failed("a")})}));
+  EXPECT_THAT(text, HasSubstr("1 of 1 row of shuffle: wrong value\n"));
 }
 
 TEST(NightText, SaysHowManyOfAGroupAreNew) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <sstream>
 
 namespace assay {
@@ -163,7 +164,12 @@ void add_run(std::string& text, const DeviceNight& device) {
                    digest.complete ? "" : "; it did not finish"));
   line(text, "rows", fmt::format("{}: {}", digest.rows, counts_text(digest.statuses)));
   if (!device.has_strict_notes) return;
-  line(text, "strict", counted(digest.run.rule_notes.size(), "rule") + " of the expectations to review");
+  const std::vector<RuleNote>& notes = digest.run.rule_notes;
+  line(text, "strict", counted(notes.size(), "rule") + " of the expectations to review");
+  for (const RuleNote& note : std::span(notes).first(std::min(notes.size(), most_groups)))
+    line(text, "rule",
+         fmt::format("{}: {} '{}': {}", fmt::format("{}:{}", note.where.file, note.where.line), note.state,
+                     note.match, note.note));
 }
 
 std::string device_text(const DeviceNight& device) {

@@ -226,6 +226,9 @@ class Related {
   Numbers places_;
 };
 
+/// Groups, in their order, of which it is said what their rows share.
+constexpr std::size_t most_described_groups = 200;
+
 /// Traits that all rows of a group share, those most likely to matter first.
 Numbers common_traits(const Rows& group, TraitTable& table) {
   Numbers common = table.numbers_of(*group.front());
@@ -238,6 +241,7 @@ Numbers common_traits(const Rows& group, TraitTable& table) {
 
 /// The binary logarithm of the number of ways to choose `k` of `n`.
 double log2_choices(std::size_t n, std::size_t k) {
+  if (k > n) return 0;
   const auto log_factorial = [](std::size_t i) { return std::lgamma(static_cast<double>(i) + 1); };
   return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / std::numbers::ln2;
 }
@@ -324,20 +328,29 @@ void add_example(FailureGroup& group, std::span<const RowOutcome> all) {
   group.story = row.failure->story;
 }
 
-/// The group of the rows at `places`.
-FailureGroup described(std::vector<std::size_t> places, std::span<const RowOutcome> all, TraitTable& table) {
-  Rows rows;
-  for (const std::size_t place : places) rows.push_back(&all[place]);
-  const RowOutcome& first = *rows.front();
-  const Related related(table, rows);
+/// The group of the rows at `places`, without what its rows share.
+FailureGroup plain_group(std::vector<std::size_t> places, std::span<const RowOutcome> all) {
+  const RowOutcome& first = all[places.front()];
   FailureGroup group{.name = first.failure->group, .kind = first.failure->kind, .status = first.status};
   group.rows = std::move(places);
   add_example(group, all);
-  const auto is_same_op = [&](const RowOutcome* row) { return row->info->op == first.info->op; };
-  if (std::ranges::all_of(rows, is_same_op)) group.op = first.info->op;
+  const auto is_same_op = [&](std::size_t place) { return all[place].info->op == first.info->op; };
+  if (std::ranges::all_of(group.rows, is_same_op)) group.op = first.info->op;
+  group.alike = group.rows.size();
+  return group;
+}
+
+/// The group of the rows at `places`.
+FailureGroup described(std::vector<std::size_t> places, std::span<const RowOutcome> all, TraitTable& table) {
+  FailureGroup group = plain_group(std::move(places), all);
+  Rows rows;
+  for (const std::size_t place : group.rows) rows.push_back(&all[place]);
+  const RowOutcome& first = *rows.front();
+  const Related related(table, rows);
   group.alike = std::max(related.count(), rows.size());
   // A single row has countless traits that no other row has.
-  if (related.has_passing() && rows.size() > 1) {
+  // Rows that never ran share when it was their turn, which is no trait.
+  if (first.status != Status::Missing && related.has_passing() && rows.size() > 1) {
     TellingTraits telling(common_traits(rows, table), related, rows.size());
     if (const Choice choice = telling.found(); !choice.traits.empty()) {
       Numbers equal = telling.equal_to(choice);
@@ -374,13 +387,16 @@ std::vector<FailureGroup> failure_groups(std::span<const RowOutcome> rows) {
   if (by_name.empty()) return {};
   TraitTable table(rows);
   std::vector<FailureGroup> groups;
-  for (auto& [name, places] : by_name) groups.push_back(described(std::move(places), rows, table));
+  for (auto& [name, places] : by_name) groups.push_back(plain_group(std::move(places), rows));
   std::ranges::stable_sort(groups, [](const FailureGroup& a, const FailureGroup& b) {
     const auto rank = [](const FailureGroup& group) {
       return std::tuple(group.status != Status::Missing, group.is_new > 0, group.rows.size());
     };
     return rank(a) > rank(b);
   });
+  // What a group's rows share is found by looking at all rows: not for each of thousands of reasons.
+  for (FailureGroup& group : std::span(groups).first(std::min(groups.size(), most_described_groups)))
+    group = described(std::move(group.rows), rows, table);
   return groups;
 }
 

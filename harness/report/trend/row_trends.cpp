@@ -60,11 +60,16 @@ std::optional<double> RowTrend::level_at(std::size_t place) const {
   return times.levels[static_cast<std::size_t>(after - places.begin()) - 1];
 }
 
+bool has_level_time(const NightRow& row) {
+  return row.status == Status::Pass && row.time_us > 0 && std::isfinite(row.time_us);
+}
+
 std::vector<RowTrend> trends_of(const NightSummaries& nights, const Track& track) {
   std::unordered_map<std::uint32_t, RowTimes> times;
-  for (std::size_t place = 0; place < track.nights.size(); ++place) {
+  const std::size_t first = track.nights.size() - std::min(track.nights.size(), most_nights);
+  for (std::size_t place = first; place < track.nights.size(); ++place) {
     for (const NightRow& row : nights.all[track.nights[place]].rows) {
-      if (row.status != Status::Pass || !(row.time_us > 0)) continue;
+      if (!has_level_time(row)) continue;
       times[row.row].places.push_back(place);
       times[row.row].times_us.push_back(static_cast<double>(row.time_us));
     }
@@ -110,8 +115,14 @@ std::vector<RowChange> changes_in(std::span<const RowTrend> trends, Period perio
     // A row that is younger than the period is compared with its first level.
     const double before = trend.level_at(period.first).value_or(trend.times.levels.front());
     const double after = trend.level_at(period.last).value_or(before);
-    if (before == after) continue;
-    changes.push_back({trend.row, before, after, place, trend.times.visible()});
+    // Levels are medians: one that came back to where it was differs by noise.
+    if (std::abs(std::log(after / before)) <= 2 * trend.times.deviation) continue;
+    changes.push_back({.row = trend.row,
+                       .before_us = before,
+                       .after_us = after,
+                       .place = place,
+                       .previous = trend.places[largest->first - 1],
+                       .visible = trend.times.visible()});
   }
   std::ranges::stable_sort(changes, std::greater{},
                            [](const RowChange& change) { return std::abs(std::log(change.ratio())); });

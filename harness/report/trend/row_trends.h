@@ -22,6 +22,13 @@ struct RowTrend {
   std::optional<double> level_at(std::size_t place) const;
 };
 
+/// Whether a row passed with a time that counts.
+bool has_level_time(const NightRow& row);
+
+/// Earlier nights of a track than the newest of this number have no part in its trends: finding levels takes
+/// time with the cube of it.
+inline constexpr std::size_t most_nights = 90;
+
 /// The trends of all rows of a track that have times in enough nights, in the order of the newest night.
 std::vector<RowTrend> trends_of(const NightSummaries& nights, const Track& track);
 
@@ -45,9 +52,10 @@ std::optional<std::string> days_before(std::string_view date, int days);
 struct RowChange {
   std::uint32_t row = 0;
   double before_us = 0, after_us = 0;
-  std::size_t place =
-      0;               ///< in Track::nights: the first night with a new level; of several, the largest step
-  double visible = 0;  ///< TimeLevels::visible()
+  /// In Track::nights: the first night with a new level; of several, that of the largest step.
+  std::size_t place = 0;
+  std::size_t previous = 0;  ///< the last night before that with a time of the row
+  double visible = 0;        ///< TimeLevels::visible()
 
   double ratio() const { return after_us / before_us; }
 };

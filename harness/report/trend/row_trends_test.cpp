@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <limits>
 
 namespace assay {
 namespace {
@@ -66,6 +67,29 @@ TEST(RowTrends, CountOnlyNightsInWhichTheRowPassedWithATime) {
   EXPECT_THAT(trends[0].places, ElementsAre(0, 1, 2, 4, 6, 7, 8, 9, 10, 11));
   EXPECT_EQ(trends[0].level_at(5), trends[0].level_at(4));
   EXPECT_EQ(changes_in(trends, {0, 11}).front().place, 7U);
+}
+
+TEST(RowTrends, NameTheLastNightWithATimeBeforeAChange) {
+  Nights nights = slower_from_the_eighth();
+  for (const std::size_t night : {5U, 6U}) nights.night(night).rows[0].status = Status::Fail;
+  const RowChange change = changes_in(nights.trends(), {0, 11}).front();
+  EXPECT_EQ(change.place, 7U);
+  EXPECT_EQ(change.previous, 4U);
+}
+
+TEST(RowTrends, DoNotCallALevelThatCameBackAChange) {
+  std::vector<std::vector<float>> times;
+  for (int night = 0; night < 15; ++night) times.push_back({night < 5 ? 10.0F : night < 10 ? 12.0F : 10.02F});
+  const Nights nights(times);
+  EXPECT_EQ(nights.trends()[0].times.changes.size(), 2U);
+  EXPECT_THAT(changes_in(nights.trends(), {0, 14}), IsEmpty());
+}
+
+TEST(RowTrends, TakeNoTimeThatIsInfinite) {
+  Nights nights = slower_from_the_eighth();
+  for (const std::size_t night : {1U, 2U})
+    nights.night(night).rows[0].time_us = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(nights.trends()[0].places.size(), 10U);
 }
 
 TEST(RowTrends, LeaveOutRowsOfFewNights) {

@@ -11,11 +11,16 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
+#include <utility>
 
 namespace assay {
 namespace {
 
 constexpr std::size_t rows_of_a_night = 10;
+
+/// The first night with a new level, and the last one before it that has a time of the row.
+using NightPair = std::pair<std::size_t, std::size_t>;
 
 const HistoryRun& run_at(const NightSummaries& nights, const Track& track, std::size_t place) {
   return nights.all[track.nights[place]].run;
@@ -34,12 +39,12 @@ std::string changed(const char* what, const std::string& before, const std::stri
   return fmt::format("{} {} -> {}", what, printable(before), printable(now));
 }
 
-/// "from 2026-11-21 on (run 7; the night before was 2026-11-20): commit a -> b, driver 1.2 as before"
-std::string night_text(const NightSummaries& nights, const Track& track, std::size_t place) {
-  const HistoryRun& now = run_at(nights, track, place);
-  const HistoryRun& before = run_at(nights, track, place - 1);
-  return fmt::format("from {} on (run {}; the night before: {}): {}, {}", day_of_run(now),
-                     printable(now.run_id), day_of_run(before), changed("commit", before.commit, now.commit),
+/// "from 2026-11-21 on (run 7; before that: 2026-11-20): commit a -> b, driver 1.2 as before"
+std::string night_text(const NightSummaries& nights, const Track& track, const NightPair& between) {
+  const HistoryRun& now = run_at(nights, track, between.first);
+  const HistoryRun& before = run_at(nights, track, between.second);
+  return fmt::format("from {} on (run {}; before that: {}): {}, {}", day_of_run(now), printable(now.run_id),
+                     day_of_run(before), changed("commit", before.commit, now.commit),
                      changed("driver", before.driver, now.driver));
 }
 
@@ -95,18 +100,19 @@ std::optional<std::string> begin_of(const TrendQuestion& question, const History
 
 }  // namespace
 
-TrackChanges changes_of(const NightSummaries& nights, const Track& track, const TrendQuestion& question) {
+TrackChanges changes_of(const NightSummaries& nights, const Track& track, std::span<const RowTrend> trends,
+                        const TrendQuestion& question) {
   refuse_what_is_no_date(question.since);
   refuse_what_is_no_date(question.until);
-  TrackChanges found{.track = &track};
-  const std::vector<RowTrend> trends = trends_of(nights, track);
-  found.rows_with_levels = trends.size();
-  const auto has_time = [](const NightRow& row) { return row.status == Status::Pass && row.time_us > 0; };
-  found.rows_without =
-      static_cast<std::size_t>(std::ranges::count_if(nights.all[track.nights.back()].rows, has_time));
-  found.rows_without -= std::min(found.rows_without, trends.size());
+  TrackChanges found{.track = &track, .rows_with_levels = trends.size()};
+  std::set<std::uint32_t> judged;
   std::vector<double> visible;
-  for (const RowTrend& trend : trends) visible.push_back(trend.times.visible());
+  for (const RowTrend& trend : trends) {
+    judged.insert(trend.row);
+    visible.push_back(trend.times.visible());
+  }
+  for (const NightRow& row : nights.all[track.nights.back()].rows)
+    found.rows_without += has_level_time(row) && !judged.contains(row.row) ? 1 : 0;
   if (!visible.empty()) found.visible = median(std::move(visible));
   if (const auto since = begin_of(question, nights.all[track.nights.back()].run))
     found.period = period_of(nights, track, *since, question.until);
@@ -119,10 +125,10 @@ std::string trend_text(const NightSummaries& nights, const TrackChanges& found, 
   text += coverage_text(found);
   if (!found.period) return text + "no night in that period\n";
   text += period_text(nights, found);
-  std::map<std::size_t, std::vector<const RowChange*>, std::greater<>> by_night;
-  for (const RowChange& change : found.changes) by_night[change.place].push_back(&change);
-  for (const auto& [place, changes] : by_night) {
-    text += '\n' + wrapped_words(night_text(nights, *found.track, place), view.width);
+  std::map<NightPair, std::vector<const RowChange*>, std::greater<>> by_night;
+  for (const RowChange& change : found.changes) by_night[{change.place, change.previous}].push_back(&change);
+  for (const auto& [between, changes] : by_night) {
+    text += '\n' + wrapped_words(night_text(nights, *found.track, between), view.width);
     text += changes_table(nights, changes, view);
   }
   return text;
@@ -136,7 +142,7 @@ std::string trend_csv(const NightSummaries& nights, const std::vector<TrackChang
     for (const RowChange& change : one.changes) {
       const RowKey& key = nights.numbers.key_of(change.row);
       const HistoryRun& since = run_at(nights, *one.track, change.place);
-      const HistoryRun& before = run_at(nights, *one.track, change.place - 1);
+      const HistoryRun& before = run_at(nights, *one.track, change.previous);
       text += csv_row({since.device, key.id, key.mode, key.cache, shortest(change.before_us),
                        shortest(change.after_us), fixed(change.ratio(), 4), fixed(100 * change.visible, 2),
                        since.run_id, since.date, before.commit, since.commit, before.driver, since.driver});

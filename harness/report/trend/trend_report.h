@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +28,9 @@ struct TrendQuestion {
   int days = 7;
 };
 
-/// Throws Error if a date of the question is none.
-TrackChanges changes_of(const NightSummaries& nights, const Track& track, const TrendQuestion& question);
+/// `trends`: trends_of() the track. Throws Error if a date of the question is none.
+TrackChanges changes_of(const NightSummaries& nights, const Track& track, std::span<const RowTrend> trends,
+                        const TrendQuestion& question);
 
 struct TrendView {
   std::size_t width = 100;

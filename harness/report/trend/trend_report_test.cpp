@@ -36,7 +36,7 @@ class SlowerOnTheEighth {
   }
 
   std::string text(const TrendQuestion& question = {}, const TrendView& view = {}) const {
-    return trend_text(nights, changes_of(nights, track, question), view);
+    return trend_text(nights, changes_of(nights, track, trends_of(nights, track), question), view);
   }
 
   NightSummaries nights;
@@ -45,11 +45,10 @@ class SlowerOnTheEighth {
 
 TEST(TrendText, SaysWhatChangedAndSinceWhen) {
   const std::string text = SlowerOnTheEighth(2).text({}, {.width = 200});
-  EXPECT_THAT(text,
-              AllOf(HasSubstr("10 nights, 2 rows judged; half of them see a change of 3.0 %"),
-                    HasSubstr("2026-11-03 to 2026-11-10: 2 rows slower, 0 faster"),
-                    HasSubstr("from 2026-11-08 on (run run8; the night before: 2026-11-07): commit aaa -> "
-                              "bbb, driver 1.2 as before")));
+  EXPECT_THAT(text, AllOf(HasSubstr("10 nights, 2 rows judged; half of them see a change of 3.0 %"),
+                          HasSubstr("2026-11-03 to 2026-11-10: 2 rows slower, 0 faster"),
+                          HasSubstr("from 2026-11-08 on (run run8; before that: 2026-11-07): commit aaa -> "
+                                    "bbb, driver 1.2 as before")));
   EXPECT_THAT(text, HasSubstr("  1.30x         10      13      3.0 %  op/row1 (cold)\n"
                               "  1.20x         10      12      3.0 %  op/row0 (cold)"));
 }
@@ -85,7 +84,8 @@ TEST(TrendText, BearsADateThatIsNone) {
 TEST(TrendCsv, HasTheNightOfEachChange) {
   const SlowerOnTheEighth nights(1);
   EXPECT_THAT(
-      trend_csv(nights.nights, {changes_of(nights.nights, nights.track, {})}),
+      trend_csv(nights.nights,
+                {changes_of(nights.nights, nights.track, trends_of(nights.nights, nights.track), {})}),
       HasSubstr("Acme,op/row0,perf,cold,10,12,1.2000,3.00,run8,2026-11-08T01:00:00Z,aaa,bbb,1.2,1.2"));
 }
 

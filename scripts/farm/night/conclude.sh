@@ -33,13 +33,14 @@ merge() {
   return 1
 }
 
-# Shows this night's verdict and reports, and those of earlier nights for the history of rows.
+# Shows this night's verdict and reports, and those of earlier nights for the history of rows; a night that is concluded
+# again may have later ones.
 # A failure here does not fail the night.
 write_page() {
   local reports how=()
   [[ ! -f $night/nightly.json ]] || how+=(--night "$night")
   [[ ! -f $farm/run-noise.csv ]] || how+=(--run-noise "$farm/run-noise.csv")
-  mapfile -t reports < <(find "$farm" -mindepth 2 -maxdepth 2 -type l -path "$farm/2*" | sort -r | head -"$pages_show")
+  mapfile -t reports < <(find "$farm" -mindepth 2 -maxdepth 2 -type l -path "$farm/2*" | sort -r | LC_ALL=C awk -v last="$night/~" '$0 <= last' | head -"$pages_show")
   ((${#reports[@]} > 0)) || return 0
   "$assay" page "$night/page.html" "${reports[@]}" "${how[@]}" >"$night/console/page.txt" 2>&1 ||
     say "conclude: the page could not be written; see $night/console/page.txt"
@@ -61,10 +62,10 @@ main() {
   [[ ! -f $farm/run-noise.csv ]] || judge+=(--run-noise "$farm/run-noise.csv")
   ((!lost)) || judge+=(--keep-last-good) # the verdict may then be of an earlier report of the device
   "$assay" "${judge[@]}" || status=$?
-  write_page
   ((!lost)) || status=3 # an earlier report of a resumed night is no answer
   [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"
   write_exit_code "$status" || { status=3 && say "conclude: $night/exit_code could not be written, see above"; }
+  write_page # last: it may take long, and the answer is there by now
   ((status == 0)) || say "nightly: exit code $status; the night is in $night" # output makes cron send a mail
   answer "$status"
 }

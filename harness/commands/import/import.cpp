@@ -1,0 +1,154 @@
+#include "harness/commands/import/import.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/file.h"
+#include "harness/base/text.h"
+#include "harness/commands/find_report.h"
+#include "harness/commands/import/times_file.h"
+#include "harness/commands/run/output/run_folder.h"
+#include "harness/engine/run/run_info.h"
+#include "harness/report/journal/journal.h"
+#include "harness/report/journal/journal_text.h"
+#include "harness/report/record/device_name.h"
+#include "harness/report/record/events.h"
+#include "harness/report/writers/writers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <ostream>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_meant(const ForeignTime& time, const RowInfo& row) {
+  if (row.mode != "perf" || row.versus || (!time.cache.empty() && time.cache != row.cache)) return false;
+  return time.id.empty() ? row.op == time.op && row.shape == time.shape : row.id == time.id;
+}
+
+/// Of the impls of one case and cache, `auto` stands for all, else the first: an imported time is of the
+/// case.
+std::vector<const RowInfo*> rows_of(const ForeignTime& time, const RunReport& report) {
+  std::map<std::pair<std::string, std::string>, const RowInfo*> by_case;
+  for (const Record& record : report.records) {
+    const RowInfo& row = record.info;
+    if (!is_meant(time, row)) continue;
+    const auto [at, is_first] = by_case.try_emplace({row.group + asked_forms(row), row.cache}, &row);
+    if (!is_first && row.impl == "auto") at->second = &row;
+  }
+  std::vector<const RowInfo*> rows;
+  for (const auto& [key, row] : by_case) rows.push_back(row);
+  return rows;
+}
+
+/// A row of the imported report.
+struct ImportedRow {
+  RowInfo info;
+  const ForeignTime* time = nullptr;
+};
+
+RowInfo info_of(const RowInfo& row) {
+  RowInfo info = row;
+  info.baseline.clear();
+  info.baseline_note.clear();
+  info.shaders.reset();
+  info.tune.clear();
+  return info;
+}
+
+std::vector<ImportedRow> imported_rows(const std::vector<ForeignTime>& times, const RunReport& report,
+                                       std::ostream& log) {
+  std::vector<ImportedRow> rows;
+  std::map<RowKey, std::string> places;
+  for (const ForeignTime& time : times) {
+    const std::vector<const RowInfo*> found = rows_of(time, report);
+    for (const RowInfo* row : found) {
+      const auto [at, is_new] = places.emplace(key_of(*row), time.place);
+      if (!is_new) {
+        throw Error(fmt::format("importing times: {} and {} are of the same row {}", printable(at->second),
+                                printable(time.place), printable(row->id)));
+      }
+      rows.push_back({info_of(*row), &time});
+    }
+    if (!found.empty()) continue;
+    log << printable_line(fmt::format(
+               "warning: {}: the report has no timed row {}", time.place,
+               time.id.empty() ? fmt::format("of {} with shape {}", time.op, time.shape) : time.id))
+        << '\n';
+  }
+  if (rows.empty()) throw Error("importing times: none of them is of a timed row of the report");
+  return rows;
+}
+
+/// "PyTorch 2.11 on an H100; cuDNN 9"
+std::string sources_of(const std::vector<ForeignTime>& times) {
+  std::set<std::string> sources;
+  for (const ForeignTime& time : times) sources.insert(time.source);
+  sources.erase("");
+  return fmt::format("{}", fmt::join(sources, "; "));
+}
+
+RunInfo run_info(const ImportOptions& options, const Context& context,
+                 const std::vector<ForeignTime>& times) {
+  RunInfo run;
+  run.started_utc = utc_text(std::chrono::system_clock::now());
+  run.device.name = options.name;
+  run.device.type = "imported";
+  run.device.driver_name = "imported";
+  run.device.driver_info = sources_of(times);
+  run.version = context.build.version;
+  run.command = context.command_line;
+  return run;
+}
+
+void write_row(Journal& journal, RowIndex index, const ImportedRow& row) {
+  journal.begin(index);
+  Block block;
+  block.samples_ns = {row.time->us * ns_per_us};
+  journal.block(index, block);
+  RowEnd end;
+  end.status = Status::Pass;
+  end.perf.emplace().clock = "imported";
+  journal.end(index, end);
+}
+
+void write_journal(const fs::path& file, const RunInfo& run, std::span<const ImportedRow> rows) {
+  Journal journal(file);
+  journal.run(run);
+  std::vector<RowInfo> infos;
+  for (const ImportedRow& row : rows) infos.push_back(row.info);
+  journal.plan(infos);
+  for (RowIndex index = 0; index < rows.size(); ++index) write_row(journal, index, rows[index]);
+  journal.done();
+}
+
+}  // namespace
+
+ExitCode import_times(const ImportOptions& options, const Context& context, const Terminal& terminal) {
+  const std::vector<ForeignTime> times = read_times(options.file);
+  const RunReport report = read_journal(only_journal(options.rows));
+  const std::vector<ImportedRow> rows = imported_rows(times, report, terminal.log);
+  RunInfo run = run_info(options, context, times);
+  const std::vector<std::string> slugs{device_slug({&run.device, 1}, 0)};
+  RunFolder folder(options.out);
+  folder.make(slugs);
+  run.run_id = folder.run_id();
+  const fs::path directory = folder.of_device(slugs.front());
+  make_directories(directory);
+  write_journal(directory / journal_name, run, rows);
+  write_reports(directory, read_journal(directory / journal_name));
+  folder.link(slugs.front(), terminal.log);
+  terminal.out << fmt::format("{} of {} times imported as '{}': {}\n", rows.size(), times.size(),
+                              printable(options.name), printable(directory.string()));
+  return ExitCode::Fine;
+}
+
+}  // namespace assay::app
