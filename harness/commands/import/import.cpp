@@ -18,10 +18,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <ostream>
 #include <set>
 #include <span>
+#include <sstream>
+#include <utility>
 #include <vector>
 
 namespace assay::app {
@@ -29,9 +32,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::set<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
 bool is_meant(const ForeignTime& time, const RowInfo& row) {
   if (row.mode != "perf" || row.versus || (!time.cache.empty() && time.cache != row.cache)) return false;
-  return time.id.empty() ? row.op == time.op && row.shape == time.shape : row.id == time.id;
+  if (!time.id.empty()) return row.id == time.id;
+  return row.op == time.op && row.shape == time.shape &&
+         std::ranges::includes(words_of(row.params), words_of(time.params));
+}
+
+/// A time is of one problem: `op`, `shape` and `params` must not fit others as well.
+void refuse_other_problem(const ForeignTime& time, const RowInfo& one, const RowInfo& other) {
+  if (one.shapes == other.shapes && one.dtype == other.dtype) return;
+  throw Error(
+      fmt::format("importing times: {}: it fits rows of different problems, {} ({}, {}) and {} ({}, {}); "
+                  "give the id, or more of their params",
+                  printable(time.place), printable(one.id), printable(one.dtype), printable(one.shapes),
+                  printable(other.id), printable(other.dtype), printable(other.shapes)));
 }
 
 /// Of the impls of one case and cache, `auto` stands for all, else the first: an imported time is of the
@@ -41,6 +61,7 @@ std::vector<const RowInfo*> rows_of(const ForeignTime& time, const RunReport& re
   for (const Record& record : report.records) {
     const RowInfo& row = record.info;
     if (!is_meant(time, row)) continue;
+    if (!by_case.empty()) refuse_other_problem(time, *by_case.begin()->second, row);
     const auto [at, is_first] = by_case.try_emplace({row.group + asked_forms(row), row.cache}, &row);
     if (!is_first && row.impl == "auto") at->second = &row;
   }
@@ -146,8 +167,8 @@ ExitCode import_times(const ImportOptions& options, const Context& context, cons
   write_journal(directory / journal_name, run, rows);
   write_reports(directory, read_journal(directory / journal_name));
   folder.link(slugs.front(), terminal.log);
-  terminal.out << fmt::format("{} of {} times imported as '{}': {}\n", rows.size(), times.size(),
-                              printable(options.name), printable(directory.string()));
+  terminal.out << fmt::format("{} times imported as '{}', for {} rows: {}\n", times.size(),
+                              printable(options.name), rows.size(), printable(directory.string()));
   return ExitCode::Fine;
 }
 

@@ -29,12 +29,15 @@ Record timed_case(const std::string& name, const std::string& impl, double us) {
 
 class Import : public ::testing::Test {
  protected:
-  Import() {
+  Import() { write_ours(); }
+
+  void add(const Record& row) {
+    ours_.push_back(row);
+    write_ours();
+  }
+  void write_ours() const {
     Journal journal(std::filesystem::path(folder_ / "ours") / "journal.jsonl");
-    Record answer = test::passed("a");
-    answer.info.shape = "8x16";
-    test::tell(journal, {timed_case("a", "fused", 10), timed_case("a", "auto", 9),
-                         timed_case("b", "fused", 20), answer});
+    test::tell(journal, ours_);
   }
 
   RunReport import(const std::string& text) {
@@ -55,6 +58,8 @@ class Import : public ::testing::Test {
 
  private:
   test::TemporaryFolder folder_;
+  std::vector<Record> ours_{timed_case("a", "fused", 10), timed_case("a", "auto", 9),
+                            timed_case("b", "fused", 20)};
   Registry registry_{{}};
   std::ostringstream out_, log_;
 };
@@ -72,7 +77,7 @@ TEST_F(Import, MakesAReportOfOneMoreDevice) {
   const std::vector<RunReport> both{ours(), report};
   const std::string table = pivot_text(make_pivot(both), {.width = 200, .all = true});
   EXPECT_THAT(table, HasSubstr("PyTorch 2.11"));
-  EXPECT_THAT(out(), HasSubstr("2 of 2 times imported as 'PyTorch 2.11': "));
+  EXPECT_THAT(out(), HasSubstr("2 times imported as 'PyTorch 2.11', for 2 rows: "));
 }
 
 TEST_F(Import, FindsRowsByOpAndShapeAndTakesAutoForACase) {
@@ -80,6 +85,18 @@ TEST_F(Import, FindsRowsByOpAndShapeAndTakesAutoForACase) {
   ASSERT_EQ(report.records.size(), 2U) << "one of each case";
   EXPECT_EQ(report.records[0].info.id, "shuffle/a/auto");
   EXPECT_EQ(report.records[1].info.id, "shuffle/b/fused");
+}
+
+TEST_F(Import, TakesATimeForOneProblemOnly) {
+  Record wide = timed_case("wide", "fused", 30);
+  wide.info.shapes = "x=8x16 w=64x16";
+  wide.info.params = "M=8 N=64";
+  add(wide);
+  EXPECT_THAT(refusal("op,shape,us\nshuffle,8x16,5\n"),
+              HasSubstr("times.csv:2: it fits rows of different problems"));
+  const RunReport report = import("op,shape,params,us\nshuffle,8x16,N=64,5\n");
+  ASSERT_EQ(report.records.size(), 1U);
+  EXPECT_EQ(report.records[0].info.id, "shuffle/wide/fused");
 }
 
 TEST_F(Import, NamesTimesWithoutARow) {

@@ -20,7 +20,7 @@ namespace assay::app {
 namespace {
 
 constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 26;
-constexpr std::array known_columns{"id", "op", "shape", "cache", "us", "source"};
+constexpr std::array known_columns{"id", "op", "shape", "params", "cache", "us", "source"};
 
 /// The cells of one entry by the name of their column.
 using Cells = std::map<std::string, std::string>;
@@ -48,6 +48,7 @@ ForeignTime time_of(Cells cells, const std::string& place) {
   ForeignTime time{.id = cells["id"],
                    .op = cells["op"],
                    .shape = cells["shape"],
+                   .params = cells["params"],
                    .cache = cells["cache"],
                    .us = time_of_cell(cells["us"], place),
                    .source = cells["source"],

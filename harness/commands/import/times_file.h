@@ -12,6 +12,7 @@ struct ForeignTime {
   std::string id;  ///< id of a timed row; empty: `op` and `shape` say which rows are meant
   std::string op;  ///< with `shape`: that of the op's first tensor, "1x64x128x128"
   std::string shape;
+  std::string params;  ///< "N=4096 group=128": parameters that such rows have; empty: any
   std::string cache;   ///< "hot" or "cold": only such rows; empty: any
   double us = 0;       ///< time of one program, > 0
   std::string source;  ///< who measured, on what; free text, may be empty

@@ -34,10 +34,12 @@ TEST_F(TimesFile, IsCsvWithAHeader) {
 }
 
 TEST_F(TimesFile, IsAJsonArrayOfObjects) {
-  const auto times = read(R"( [{"op": "q8ta_add", "shape": "1x8x4x4", "cache": "cold", "us": 2.25}])");
+  const auto times = read(
+      R"( [{"op": "q8ta_add", "shape": "1x8x4x4", "params": "zero_point=3", "cache": "cold", "us": 2.25}])");
   ASSERT_EQ(times.size(), 1U);
   EXPECT_EQ(times[0].op, "q8ta_add");
   EXPECT_EQ(times[0].shape, "1x8x4x4");
+  EXPECT_EQ(times[0].params, "zero_point=3");
   EXPECT_EQ(times[0].cache, "cold");
   EXPECT_EQ(times[0].us, 2.25);
   EXPECT_THAT(times[0].place, EndsWith("t: entry 1"));
@@ -47,7 +49,7 @@ TEST_F(TimesFile, IsRefusedWithThePlaceOfWhatIsWrong) {
   EXPECT_THAT(refusal(""), HasSubstr("it has no time"));
   EXPECT_THAT(refusal("id,us\n"), HasSubstr("it has no time"));
   EXPECT_THAT(refusal("id,ms\na,1\n"),
-              HasSubstr("t:1: 'ms' is no column; known are id, op, shape, cache, us"));
+              HasSubstr("t:1: 'ms' is no column; known are id, op, shape, params, cache, us"));
   EXPECT_THAT(refusal("id,us\na\n"), HasSubstr("t:2: it has 1 cells, the header has 2"));
   for (const char* us : {"", "fast", "0", "-1", "inf", "nan", "1e999", "1 "})
     EXPECT_THAT(refusal("id,us\na," + std::string(us) + "\n"),
