@@ -166,10 +166,11 @@ void add_run(std::string& text, const DeviceNight& device) {
   if (!device.has_strict_notes) return;
   const std::vector<RuleNote>& notes = digest.run.rule_notes;
   line(text, "strict", counted(notes.size(), "rule") + " of the expectations to review");
-  for (const RuleNote& note : std::span(notes).first(std::min(notes.size(), most_groups)))
+  for (const RuleNote& note : std::span(notes).first(std::min(notes.size(), most_groups))) {
     line(text, "rule",
          fmt::format("{}: {} '{}': {}", fmt::format("{}:{}", note.where.file, note.where.line), note.state,
                      note.match, note.note));
+  }
 }
 
 std::string device_text(const DeviceNight& device) {
