@@ -41,9 +41,10 @@ struct RunOutcome {
 RunOutcome run_once(const RunOptions& options, const Context& context, Session& session,
                     const Terminal& terminal, const std::function<bool()>& stop_requested = {});
 
-/// Checks a run's options and loads its files as run_once() does, without a device, and prints how many rows it
-/// would have. Returns Usage if a file has errors. Throws Error.
-ExitCode dry_run(const RunOptions& options, const Context& context, Session& session, const Terminal& terminal);
+/// Checks a run's options and loads its files as run_once() does, without a device, and prints how many rows
+/// it would have. Returns Usage if a file has errors. Throws Error.
+ExitCode dry_run(const RunOptions& options, const Context& context, Session& session,
+                 const Terminal& terminal);
 
 /// The last line of an interrupted run: "interrupted: 3 of 12 rows ended; ...".
 std::string interrupted_line(const RunOutcome& outcome);
