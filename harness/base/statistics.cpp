@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <stdexcept>
 
@@ -50,6 +51,12 @@ Summary summarize(std::vector<double> values) {
   for (const double value : values) squares += (value - summary.mean) * (value - summary.mean);
   summary.stdev = values.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
   return summary;
+}
+
+double log2_choices(std::size_t n, std::size_t k) {
+  if (k > n) return 0;
+  const auto log_factorial = [](std::size_t i) { return std::lgamma(static_cast<double>(i) + 1); };
+  return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / std::numbers::ln2;
 }
 
 MedianInterval median_interval(std::vector<double> values) {

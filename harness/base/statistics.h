@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -31,6 +32,9 @@ MedianInterval median_interval(std::vector<double> values);
 
 /// Returns half the width of the median interval, in percent of the median.
 double interval_pct(const std::vector<double>& values);
+
+/// The binary logarithm of the number of ways to choose `k` of `n`; 0 if there is none (k > n).
+double log2_choices(std::size_t n, std::size_t k);
 
 /// The median and interval of the quotients a[k] / b[k].
 struct Ratio {

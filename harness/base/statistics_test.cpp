@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <stdexcept>
 
@@ -133,6 +134,13 @@ TEST(PairedRatio, LeavesOutWhatHasNoPartner) {
 TEST(IntervalPct, IsHalfTheIntervalOverTheMedian) {
   EXPECT_DOUBLE_EQ(interval_pct({90, 95, 100, 105, 110}), 10);
   EXPECT_DOUBLE_EQ(interval_pct({100, 100, 100, 100, 100}), 0);
+}
+
+TEST(Choices, AreCountedInBits) {
+  EXPECT_NEAR(log2_choices(8, 3), std::log2(56), 1e-9);
+  EXPECT_NEAR(log2_choices(8, 0), 0, 1e-9);
+  EXPECT_NEAR(log2_choices(100'000, 2), std::log2(100'000.0 * 99'999 / 2), 1e-6);
+  EXPECT_EQ(log2_choices(3, 4), 0);
 }
 
 }  // namespace

@@ -35,11 +35,10 @@ void declare_compare(CLI::App& app, app::CompareOptions& options) {
       "--judge-same-programs", options.judge_same_programs,
       "Allow SLOWER and FASTER for rows of the same program too, instead of ENVIRONMENT; a shift of the "
       "machine is then reported, but not taken out");
-  app.add_option("--run-noise", options.run_noise,
-                 "File of how much two runs of a device differ, written by --keep-run-noise or "
-                 "scripts/farm/false_alarms.sh: with one run per side, smaller differences are not FASTER or "
-                 "SLOWER (default: up to 3 %)")
-      ->check(CLI::ExistingFile);
+  add_run_noise(app, options.run_noise,
+                "File of how much two runs of a device differ, written by --keep-run-noise or "
+                "scripts/farm/false_alarms.sh: with one run per side, smaller differences are not FASTER or "
+                "SLOWER (default: up to 3 %)");
   app.add_option("--keep-run-noise", options.keep_run_noise,
                  "Add how much these two runs differ in rows of the same program to this file");
 }

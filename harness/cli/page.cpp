@@ -1,6 +1,7 @@
 #include "harness/commands/farm/page.h"
 
 #include "harness/cli/command.h"
+#include "harness/cli/shared_options.h"
 
 #include <CLI/CLI.hpp>
 
@@ -20,9 +21,8 @@ void declare_page(CLI::App& app, app::PageOptions& options) {
   app.add_option("--night", options.night,
                  "The folder of a night with its verdict: the page opens with that, and compares the night's "
                  "reports as `assay verdict` did");
-  app.add_option("--run-noise", options.run_noise,
-                 "Pairs of runs that say how much runs of these devices differ (from `assay compare "
-                 "--keep-run-noise`)");
+  add_run_noise(app, options.run_noise,
+                "File of how much two runs of a device differ, as for `compare` and `verdict`");
 }
 
 }  // namespace

@@ -41,6 +41,10 @@ CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file) {
                         "Append a Markdown summary to this file, such as $GITHUB_STEP_SUMMARY");
 }
 
+void add_run_noise(CLI::App& app, std::filesystem::path& file, const std::string& help) {
+  app.add_option("--run-noise", file, help)->check(CLI::ExistingFile);
+}
+
 CLI::Option* add_ceilings(CLI::App& app, std::string& ceilings, const std::string& help) {
   return app.add_option("--ceilings", ceilings, help)
       ->check(CLI::IsMember({"stored", "measure", "none"}))

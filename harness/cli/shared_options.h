@@ -22,6 +22,8 @@ inline constexpr const char* report_help =
 void add_case_options(CLI::App& app, app::CaseOptions& options);
 void add_benchmark_flag(CLI::App& app, bool& flag);
 CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file);
+/// Adds --run-noise, a file that `assay compare --keep-run-noise` wrote.
+void add_run_noise(CLI::App& app, std::filesystem::path& file, const std::string& help);
 CLI::Option* add_ceilings(CLI::App& app, std::string& ceilings, const std::string& help);
 CLI::Option* add_ceiling_store(CLI::App& app, std::filesystem::path& folder);
 

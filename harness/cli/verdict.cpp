@@ -32,10 +32,9 @@ void declare_verdict(CLI::App& app, app::VerdictOptions& options) {
   app.add_option("--fail-on", options.fail_on,
                  "Changes reported by `compare` that count as regressions, separated by commas, or 'none'")
       ->capture_default_str();
-  app.add_option("--run-noise", options.run_noise,
-                 "File of how much two runs of a device differ, as for `compare`: smaller differences are "
-                 "not regressions (default: those up to 3 %)")
-      ->check(CLI::ExistingFile);
+  add_run_noise(app, options.run_noise,
+                "File of how much two runs of a device differ, as for `compare`: smaller differences are "
+                "not regressions (default: those up to 3 %)");
   app.add_flag("--strict", options.strict,
                "Treat expired, stale and too wide rules of the devices' expectations as failures");
   add_github_summary(app, options.github_summary);

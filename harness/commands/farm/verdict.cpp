@@ -125,7 +125,6 @@ class DeviceJudge {
     try {
       RunReport report = read_checked_journal(*journal);
       if (by_.expectations) judge_rows_again(report);
-      device_.run = digest_of(report);
       device_.has_strict_notes = options_.strict && !report.run.rule_notes.empty();
       device_.duration_s = duration_s(report.run.started_utc, *journal);
       if (!report.complete) device_.problems.push_back(why_incomplete(report, *journal));
@@ -163,7 +162,7 @@ class DeviceJudge {
     device_.note = baseline.note;
     device_.warnings = baseline.warnings;
     may_become_last_good_ = !baseline.is_of_later;
-    if (baseline.report) device_.run = digest_of(report, &*baseline.report);
+    device_.run = digest_of(report, baseline.report ? &*baseline.report : nullptr);
     if (baseline.report) hold_against(std::move(baseline), std::move(report));
   }
 

@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
+#include "harness/base/words.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/import/times_file.h"
 #include "harness/commands/run/output/run_folder.h"
@@ -18,12 +19,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <map>
 #include <ostream>
 #include <set>
 #include <span>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -32,16 +31,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::set<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
-
 bool is_meant(const ForeignTime& time, const RowInfo& row) {
   if (row.mode != "perf" || row.versus || (!time.cache.empty() && time.cache != row.cache)) return false;
   if (!time.id.empty()) return row.id == time.id;
+  const std::vector<std::string> params = words_in(row.params);
   return row.op == time.op && row.shape == time.shape &&
-         std::ranges::includes(words_of(row.params), words_of(time.params));
+         std::ranges::all_of(words_in(time.params), [&](const std::string& asked) {
+           return std::ranges::find(params, asked) != params.end();
+         });
 }
 
 /// A time is of one problem: `op`, `shape` and `params` must not fit others as well.

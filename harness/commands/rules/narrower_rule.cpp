@@ -1,8 +1,10 @@
 #include "harness/commands/rules/narrower_rule.h"
 
+#include "harness/base/words.h"
 #include "harness/cases/select.h"
 #include "harness/commands/rules/expected_end.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/report/console/text_table.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,10 +20,6 @@ namespace assay::app {
 namespace {
 
 using Rows = std::vector<const Record*>;
-
-std::string counted_rows(std::size_t count) {
-  return fmt::format("{} row{}", count, count == 1 ? "" : "s");
-}
 
 /// How a row failed by itself.
 std::string metric_of(const Record& row) {
@@ -53,16 +51,6 @@ std::string common_glob(const Rows& rows) {
   return first.substr(0, begin) + "*" + first.substr(first.size() - end);
 }
 
-std::vector<std::string> pairs_in(const std::string& params) {
-  std::vector<std::string> pairs;
-  for (std::size_t begin = 0; begin < params.size();) {
-    const std::size_t end = std::min(params.find(' ', begin), params.size());
-    if (end > begin) pairs.push_back(params.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return pairs;
-}
-
 /// A key that makes a rule match all rows that fail and none that passes, as it is written in a rule; empty
 /// if a single key cannot.
 std::string separating_key(const Rows& failing, const Rows& passing) {
@@ -74,9 +62,9 @@ std::string separating_key(const Rows& failing, const Rows& passing) {
     return "mode: " + first.mode;
   if (separates([&](const Record* row) { return row->info.impl == first.impl; }))
     return "impl: " + first.impl;
-  for (const std::string& pair : pairs_in(first.params)) {
+  for (const std::string& pair : words_in(first.params)) {
     const auto has = [&](const Record* row) {
-      const std::vector<std::string> pairs = pairs_in(row->info.params);
+      const std::vector<std::string> pairs = words_in(row->info.params);
       return std::ranges::find(pairs, pair) != pairs.end();
     };
     const std::size_t equals = pair.find('=');

@@ -18,6 +18,7 @@
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/row_program.h"
 #include "harness/engine/run/shards.h"
+#include "harness/report/console/text_table.h"
 #include "harness/report/journal/rows_to_resume.h"
 #include "harness/report/record/exit_code.h"
 
@@ -133,7 +134,7 @@ class Run {
     if (!has_nothing_to_run(outcome)) {
       std::size_t rows = 0;
       for (const PlannedGroup& group : groups_) rows += group.size();
-      terminal_.out << fmt::format("a run would have {} row{} for each device\n", rows, rows == 1 ? "" : "s");
+      terminal_.out << fmt::format("a run would have {} for each device\n", counted_rows(rows));
     }
     return loaded_.errors.empty() ? outcome.code : ExitCode::Usage;
   }

@@ -1,19 +1,13 @@
 #include "harness/engine/diagnosis/place_evidence.h"
 
+#include "harness/base/statistics.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 namespace assay {
 namespace {
-
-/// The binary logarithm of the number of ways to choose `k` of `n`.
-double log2_choices(std::int64_t n, std::int64_t k) {
-  const auto log_factorial = [](std::int64_t i) { return std::lgamma(static_cast<double>(i) + 1); };
-  return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / std::numbers::ln2;
-}
 
 bool is_at_an_end(const WrongOutput& output, std::int64_t i) {
   const double value = output.expected(i);
@@ -30,8 +24,9 @@ bool shows_at_ends(const WrongOutput& output) {
 }  // namespace
 
 double PlaceEvidence::bits() const {
-  const std::int64_t there = wrong_there + right_there;
-  return log2_choices(there + right_elsewhere, wrong_there) - log2_choices(there, wrong_there);
+  const auto wrong = static_cast<std::size_t>(wrong_there);
+  const std::size_t there = wrong + static_cast<std::size_t>(right_there);
+  return log2_choices(there + static_cast<std::size_t>(right_elsewhere), wrong) - log2_choices(there, wrong);
 }
 
 std::string PlaceEvidence::text() const {

@@ -38,9 +38,12 @@ std::string listing_text(const FailureGroup& group) {
 
 }  // namespace
 
+bool has_broken_groups(const RunComparison& comparison) {
+  return std::ranges::count_if(comparison.rows, is_broken) > static_cast<std::ptrdiff_t>(most_single_broken);
+}
+
 std::vector<FailureGroup> broken_groups(const RunComparison& comparison) {
-  if (std::ranges::count_if(comparison.rows, is_broken) <= static_cast<std::ptrdiff_t>(most_single_broken))
-    return {};
+  if (!has_broken_groups(comparison)) return {};
   std::vector<RowOutcome> rows;
   for (const RowVerdict& row : comparison.rows) rows.push_back(outcome_of(row));
   return failure_groups(rows);

@@ -8,11 +8,14 @@
 
 namespace assay {
 
-/// So many rows that are BROKEN are listed like other rows; more are grouped.
+/// Up to this many rows that are BROKEN are listed like other rows; more are grouped.
 inline constexpr std::size_t most_single_broken = 3;
 
+/// Whether rows that are BROKEN are grouped.
+bool has_broken_groups(const RunComparison& comparison);
+
 /// The rows that are BROKEN, grouped by how they fail now; `FailureGroup::rows` are places in
-/// RunComparison::rows. Empty if there are at most most_single_broken.
+/// RunComparison::rows. Empty if they are not grouped.
 std::vector<FailureGroup> broken_groups(const RunComparison& comparison);
 
 /// The groups for a terminal, three lines each, and how to list their rows. Empty if there is none.

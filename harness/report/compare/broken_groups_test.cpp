@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// A comparison of runs in which so many rows break; one row stays right.
+/// A comparison of runs in which `count` rows break; one row stays right.
 RunComparison broken(int count) {
   std::vector<Record> before = {test::passed("right")}, now = before;
   for (int i = 0; i < count; ++i) {

@@ -329,7 +329,7 @@ std::string times_line(const RowVerdict& row) {
 
 std::vector<const RowVerdict*> listed_rows(const RunComparison& comparison, const CompareView& view) {
   std::vector<const RowVerdict*> rows = shown_rows(comparison, view);
-  if (view.all || broken_groups(comparison).empty()) return rows;
+  if (view.all || !has_broken_groups(comparison)) return rows;
   std::erase_if(rows, [](const RowVerdict* row) { return row->verdict == Verdict::Broken; });
   return rows;
 }

@@ -2,28 +2,22 @@
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/base/words.h"
 #include "harness/report/console/style.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <set>
 #include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace assay {
 
 namespace {
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  return {std::istream_iterator<std::string>(stream), {}};
-}
 
 std::string shape_word(const RowInfo& info) {
   return "shape=" + info.shape;
@@ -70,7 +64,7 @@ Headings::Headings(std::span<const Record* const> shown) {
   std::map<std::string, std::set<std::string>> full;
   for (const Record* record : shown) {
     const RowInfo& info = record->info;
-    const std::vector<std::string> words = words_of(info.params);
+    const std::vector<std::string> words = words_in(info.params);
     const bool repeats_shape = std::ranges::find(words, shape_word(info)) != words.end();
     const auto [at, is_first] =
         ops_.try_emplace(info.op, OpWords{{words.begin(), words.end()}, repeats_shape});
@@ -96,7 +90,7 @@ std::string Headings::of(const RowInfo& info) const {
     return printable(info.params.empty() ? heading : heading + "  " + info.params);
   }
   std::string rest;
-  for (const std::string& word : words_of(info.params)) {
+  for (const std::string& word : words_in(info.params)) {
     if (at->second.common.contains(word)) continue;
     if (at->second.repeats_shape && word == shape_word(info)) continue;
     append(rest, word, " ");

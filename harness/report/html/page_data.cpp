@@ -151,9 +151,7 @@ Json json_of_failures(const std::vector<PageRow>& rows, const RecordsByKey* befo
     RowOutcome& outcome = outcomes.emplace_back(outcome_of(*row.record));
     if (!before || !outcome.failure) continue;
     const Record* earlier = found(*before, key_of(row.info()));
-    const bool was_fine = !earlier || (class_of(earlier->status) == StatusClass::Fine &&
-                                       earlier->status != Status::ExpectedFail);
-    outcome.is_new = was_fine;
+    outcome.is_new = !earlier || !has_failed(earlier->status);
   }
   Json json = Json::array();
   for (const FailureGroup& group : failure_groups(outcomes)) {

@@ -9,7 +9,7 @@
 
 namespace assay {
 
-/// After so many kills with a row running it runs alone: before all others, which do not begin meanwhile.
+/// A row that was running at this many kills runs alone: before all others, which do not begin meanwhile.
 /// Rows that alternate for long are running at many kills from outside that have nothing to do with them.
 inline constexpr int kills_before_alone = 2;
 

@@ -40,11 +40,6 @@ std::size_t RunDigest::count(StatusClass wanted) const {
 
 namespace {
 
-/// Whether the row did not pass, known to a rule or not: when a rule ends, its failures are no new ones.
-bool has_failed(Status status) {
-  return class_of(status) != StatusClass::Fine || status == Status::ExpectedFail;
-}
-
 /// The rows of a report; those that fail are new if they did not in `before`.
 std::vector<RowOutcome> outcomes_of(const RunReport& report, const RunReport* before) {
   std::set<RowKey> failed_before;

@@ -84,8 +84,8 @@ TEST(NightVerdict, OfStrictNotesIsAFailure) {
   EXPECT_EQ(device.verdict(), NightVerdict::Failures);
 }
 
-/// A night with so many rows of unchanged programs, and one of another, on a machine that takes `times` as
-/// long.
+/// A night with five rows of unchanged programs, or none, and one of another, on a machine that takes `times`
+/// as long.
 DeviceNight on_shifted_machine(double times, double changed_times, bool has_unchanged_rows = true) {
   const auto rows = [&](double unchanged, double changed, const std::string& program) {
     std::vector<Record> records;

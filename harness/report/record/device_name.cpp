@@ -1,11 +1,10 @@
 #include "harness/report/record/device_name.h"
 
 #include "harness/base/text.h"
+#include "harness/base/words.h"
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <sstream>
 #include <vector>
 
 namespace assay {
@@ -24,8 +23,7 @@ std::string short_device_name(std::string_view name) {
       outside += c;
     }
   }
-  std::istringstream stream(outside);
-  std::vector<std::string> words{std::istream_iterator<std::string>(stream), {}};
+  std::vector<std::string> words = words_in(outside);
   if (words.size() > 1 && std::ranges::find(vendors, words.front()) != vendors.end()) {
     words.erase(words.begin());
   }

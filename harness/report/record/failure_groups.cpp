@@ -1,5 +1,6 @@
 #include "harness/report/record/failure_groups.h"
 
+#include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/record/diagnoses.h"
@@ -10,7 +11,6 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <numbers>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -239,13 +239,6 @@ Numbers common_traits(const Rows& group, TraitTable& table) {
   return common;
 }
 
-/// The binary logarithm of the number of ways to choose `k` of `n`.
-double log2_choices(std::size_t n, std::size_t k) {
-  if (k > n) return 0;
-  const auto log_factorial = [](std::size_t i) { return std::lgamma(static_cast<double>(i) + 1); };
-  return (log_factorial(n) - log_factorial(k) - log_factorial(n - k)) / std::numbers::ln2;
-}
-
 /// Traits that a group shares, and the rows of its ops that have them.
 struct Choice {
   Numbers traits;  ///< ascending; empty: none
@@ -373,6 +366,10 @@ std::optional<FailureWords> failure_of(const Record& record) {
   const std::string plain = judged.empty() ? without_numbers(kind) : kind;
   return FailureWords{std::string(name_of(record.status)) + (plain.empty() ? "" : " " + plain), kind,
                       story_of(record, kind)};
+}
+
+bool has_failed(Status status) {
+  return is_bad(status) || status == Status::ExpectedFail;
 }
 
 RowOutcome outcome_of(const Record& record) {

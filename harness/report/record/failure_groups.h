@@ -26,6 +26,10 @@ struct FailureWords {
 /// A failed record in words; nothing for a record that did not fail.
 std::optional<FailureWords> failure_of(const Record& record);
 
+/// Whether a row of an earlier run failed, known to a rule or not: when a rule ends, its failures are not
+/// new.
+bool has_failed(Status status);
+
 /// A row as the grouping of failures sees it.
 struct RowOutcome {
   const RowInfo* info = nullptr;
