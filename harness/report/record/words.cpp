@@ -166,8 +166,10 @@ double percent_of_peak(const PerfResult& perf) {
 }
 
 double us_to_gain(const Record& row) {
+  const double percent = percent_of_peak(*row.perf);
+  if (!(percent > 0)) return 0;
   const auto calls = static_cast<double>(std::max<std::int64_t>(1, row.info.calls));
-  return row.perf->time_us_p50 * calls * std::max(0.0, 1 - percent_of_peak(*row.perf) / 100);
+  return row.perf->time_us_p50 * calls * std::max(0.0, 1 - percent / 100);
 }
 
 bool has_time(const Record& record) {

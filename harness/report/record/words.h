@@ -45,7 +45,7 @@ std::string failure_text(const Record& record);
 double percent_of_peak(const PerfResult& perf);
 
 /// The time in us that a timed row would gain if it reached that ceiling, over all calls of its layer in a
-/// step of its model.
+/// step of its model; 0 if its share is unknown.
 double us_to_gain(const Record& row);
 
 /// Whether the record's time may be shown: it was measured, and the timed answer was right.
