@@ -143,5 +143,16 @@ TEST(Choices, AreCountedInBits) {
   EXPECT_EQ(log2_choices(3, 4), 0);
 }
 
+TEST(ShareInterval, IsWilsons) {
+  const Interval rare = share_interval(7, 60);
+  EXPECT_NEAR(rare.low, 0.0577, 5e-4);
+  EXPECT_NEAR(rare.high, 0.2218, 5e-4);
+  EXPECT_EQ(share_interval(0, 60).low, 0);
+  EXPECT_NEAR(share_interval(0, 60).high, 0.0602, 5e-4);
+  EXPECT_EQ(share_interval(60, 60).high, 1);
+  EXPECT_NEAR(share_interval(60, 60).low, 1 - 0.0602, 5e-4);
+  EXPECT_EQ(share_interval(0, 0).high, 1) << "nothing is known";
+}
+
 }  // namespace
 }  // namespace assay

@@ -50,6 +50,43 @@ TEST(Run, ReportsAreAFunctionOfTheJournal) {
   EXPECT_EQ(read_file(reports / "run.json"), run_json(report));
 }
 
+TEST(Run, ReplaysRowsAndSaysHowToReplayOne) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", perf_cases);
+  const ProcessResult result = assay({"run", cases, "--replay", "4", "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("replay  4 rows, 4 runs each: all right and equal"));
+  const RunReport report = read_journal(device_folder(folder / "out") / "journal.jsonl");
+  ASSERT_EQ(report.records.size(), 4U) << "the case and three other sizes of workgroup";
+  for (const Record& record : report.records) {
+    EXPECT_EQ(record.accuracy->replay->runs, 4) << record.info.id;
+    EXPECT_EQ(record.info.mode, "accu");
+  }
+  const Record& last = report.records.back();
+  EXPECT_THAT(last.info.id, ::testing::EndsWith("/fused/local_size256"));
+  EXPECT_THAT(last.repro, HasSubstr("--filter '" + last.info.id + "' --mode accu --replay 4"));
+  const ProcessResult again = assay({"list", cases, "--filter", last.info.id, "--mode", "accu"});
+  EXPECT_EQ(again.exit_code, 2) << "only a replay has that row";
+  const ProcessResult row =
+      assay({"run", cases, "--filter", last.info.id, "--mode", "accu", "--replay", "4", "--dry-run"});
+  EXPECT_THAT(row.out, HasSubstr("a run would have 1 row"));
+}
+
+TEST(Run, SetsValuesOfCases) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  const ProcessResult result =
+      assay({"run", cases, "--filter", "*/2x24*", "--set", "shape=[1, 8, 3, 3]", "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  const RunReport report = read_journal(device_folder(folder / "out") / "journal.jsonl");
+  ASSERT_EQ(report.records.size(), 2U);
+  EXPECT_EQ(report.records[0].info.shape, "1x8x3x3");
+  EXPECT_THAT(report.records[0].repro, HasSubstr("--set 'shape=[1, 8, 3, 3]'"));
+  const ProcessResult again =
+      assay({"list", cases, "--filter", report.records[0].info.id, "--set", "shape=[1, 8, 3, 3]"});
+  EXPECT_EQ(again.out, report.records[0].info.id + "\n");
+}
+
 TEST(Run, GoogleBenchmarksConsoleIsThereWhenAsked) {
   const TemporaryFolder folder;
   const ProcessResult result = assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_cases),

@@ -57,6 +57,7 @@ struct Journaled final : RunListener {
     ends.push_back(
         fmt::format("{} {}{}{}", row, name_of(end.status), end.retry.empty() ? "" : " ", end.retry));
     reasons.push_back(end.reason);
+    last = end;
   }
   void done() override {}
 
@@ -65,6 +66,7 @@ struct Journaled final : RunListener {
   std::vector<RowIndex> begun;
   std::vector<std::string> ends;
   std::vector<std::string> reasons;
+  RowEnd last;
 };
 
 /// "aab|p" stands for four rows: two of mode accu in one group, one in another group, and a timed one.
@@ -242,6 +244,7 @@ TEST(DeviceWorkers, GiveTheDeviceUpWhenAllAreGivenUp) {
   EXPECT_THAT(pair.heard.ends, SizeIs(10)) << "one end a row";
   for (const int row : {3, 7, 8, 9}) EXPECT_THAT(pair.heard.ends, Contains(fmt::format("{} MISSING", row)));
   EXPECT_THAT(pair.heard.reasons.back(), HasSubstr("3 times in a row"));
+  EXPECT_FALSE(pair.heard.last.stopped);
 }
 
 TEST(DeviceWorkers, StopBehindTheRowsThatRun) {
@@ -259,6 +262,7 @@ TEST(DeviceWorkers, StopBehindTheRowsThatRun) {
   EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 PASS", "1 PASS", "2 MISSING", "3 MISSING", "4 MISSING",
                                                     "5 MISSING", "6 MISSING"));
   EXPECT_THAT(pair.heard.reasons.back(), HasSubstr(std::string(stopped_because)));
+  EXPECT_TRUE(pair.heard.last.stopped);
 }
 
 TEST(DeviceWorkers, StopBeforeTheTimedRowsHaveAPlan) {

@@ -217,6 +217,7 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
   out_ << painted(cases(report.records.size()), Ink::Bold, options_.color);
   if (done_ > 0) out_ << " in " << duration(options_.now_seconds() - started_);
   out_ << '\n' << status_totals(report, options_.color);
+  if (const std::string line = replay_line(report); !line.empty()) out_ << "replay  " << line << '\n';
   if (!report.complete) {
     out_ << painted("The run did not finish.", Ink::Magenta, options_.color)
          << (report.cut_off ? " The journal's last line was cut off." : "") << '\n';

@@ -1,9 +1,13 @@
 #include "harness/report/console/summary.h"
 
+#include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/console/style.h"
 #include "harness/report/record/failure_groups.h"
+#include "harness/report/record/words.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -76,6 +80,25 @@ std::string status_totals(const RunReport& report, bool color) {
     }
   }
   return text;
+}
+
+std::string replay_line(const RunReport& report) {
+  std::size_t rows = 0, varying = 0;
+  int fewest = 0;
+  for (const Record& record : report.records) {
+    if (!record.accuracy || !record.accuracy->replay) continue;
+    const Replay& replay = *record.accuracy->replay;
+    fewest = rows == 0 ? replay.runs : std::min(fewest, replay.runs);
+    ++rows;
+    varying += varies(replay) ? 1 : 0;
+  }
+  if (rows == 0) return "";
+  const std::string what = fmt::format("{} {}, {} runs each: ", rows, rows == 1 ? "row" : "rows", fewest);
+  if (varying > 0) return what + fmt::format("the answers of {} are wrong or vary", varying);
+  return what + fmt::format(
+                    "all right and equal; a row that is wrong in {} % of its runs would have shown it "
+                    "(95 %)",
+                    fixed(100 * share_interval(0, static_cast<std::size_t>(fewest)).high, 1));
 }
 
 }  // namespace assay

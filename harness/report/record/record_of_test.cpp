@@ -51,6 +51,7 @@ TEST(RecordOf, IsTheRecordWhoseEventsWereTold) {
   record.validation_texts = {"a hazard", "another"};
   record.spent = TimeSpent{.judging_ms = 1.5};
   record.retry = "REPRODUCED";
+  record.stopped = true;
   const Record back = through_events(record);
   EXPECT_EQ(back.info.id, record.info.id);
   EXPECT_EQ(back.status, record.status);
@@ -63,6 +64,7 @@ TEST(RecordOf, IsTheRecordWhoseEventsWereTold) {
   EXPECT_EQ(back.validation_texts, record.validation_texts);
   EXPECT_EQ(back.spent->judging_ms, 1.5);
   EXPECT_EQ(back.retry, "REPRODUCED");
+  EXPECT_TRUE(back.stopped);
   EXPECT_EQ(back.repro, repro_line({}, record.info));
 }
 
@@ -108,6 +110,27 @@ TEST(ReproLine, QuotesAFileNameThatAShellWouldTakeApart) {
   info.where.file = "my cases/it's.yaml";
   EXPECT_EQ(repro_line({}, info),
             "assay run 'my cases/it'\\''s.yaml' --filter 'flip/small/plain' --mode accu");
+}
+
+TEST(ReplayText, SaysHowOftenAndWhen) {
+  Replay replay{.runs = 60, .wrong = 7, .hot_runs = 30, .hot_wrong = 5};
+  replay.answers = {{.hash = "0123456789abcdef", .right = true, .runs = 53},
+                    {.hash = "fedcba9876543210", .right = false, .runs = 6},
+                    {.hash = "aaaa", .right = false, .runs = 1}};
+  EXPECT_EQ(
+      replay_text(replay),
+      "wrong in 7 of 60 runs (11.7 %, 95 % interval 5.8 to 22.2 %): 5 of 30 on a busy device, 2 of 30 on "
+      "a rested one; 3 different answers: 0123456789ab in 53 runs, fedcba987654 in 6 runs (wrong), aaaa in "
+      "1 run (wrong)");
+  EXPECT_TRUE(varies(replay));
+}
+
+TEST(ReplayText, SaysWhatManyRightRunsProve) {
+  Replay replay{.runs = 60, .hot_runs = 30, .answers = {{.hash = "01", .right = true, .runs = 60}}};
+  EXPECT_EQ(replay_text(replay), "right in all 60 runs: at most 6.0 % of runs are wrong (95 %)");
+  EXPECT_FALSE(varies(replay));
+  replay.answers.push_back({.hash = "02", .right = true, .runs = 1});
+  EXPECT_TRUE(varies(replay)) << "two right answers that differ are a finding as well";
 }
 
 }  // namespace

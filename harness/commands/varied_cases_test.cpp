@@ -1,0 +1,115 @@
+#include "harness/commands/varied_cases.h"
+
+#include "ops/registry.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+namespace assay::app {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* two_cases = R"(op: q8ta_pixel_shuffle
+defaults:
+  upscale_factor: 2
+  qparams: {x: {scale: 0.007112, zero_point: -3}, y: {scale: 0.013, zero_point: 5}}
+cases:
+  - name: small
+    shape: {each: [[1, 16, 4, 4], [2, 24, 8, 5]]}
+    impl: {each: [fused, unfused]}
+  - name: timed
+    mode: perf
+    with: {each: [{shape: [1, 16, 4, 4]}, {shape: [1, 24, 4, 4]}]}
+)";
+
+class VariedCases : public ::testing::Test {
+ protected:
+  LoadResult load_with(CaseOptions options) {
+    options.files = {folder_.write("c.yaml", two_cases)};
+    return load(options, options.paths(), registry_);
+  }
+
+  std::vector<std::string> ids(const CaseOptions& options) {
+    const LoadResult loaded = load_with(options);
+    std::vector<std::string> all;
+    for (const Diagnostic& error : loaded.errors) all.push_back(to_string(error));
+    for (const Case* one : selected_cases(options, loaded.cases)) all.push_back(one->id);
+    return all;
+  }
+
+  test::TemporaryFolder folder_;
+  Registry registry_ = ops::registry();
+};
+
+TEST_F(VariedCases, HaveTheValueThatIsSetInsteadOfAProduct) {
+  EXPECT_THAT(ids({.filter = "*/small/*", .values = {"shape=[1, 8, 2, 2]"}}),
+              ElementsAre("q8ta_pixel_shuffle/small/1x8x2x2/4W4C.4W4C/fused",
+                          "q8ta_pixel_shuffle/small/1x8x2x2/4W4C.4W4C/unfused"));
+}
+
+TEST_F(VariedCases, ComeFromSelectedPointsOnly) {
+  EXPECT_THAT(ids({.filter = "*/2x24*/unfused", .values = {"shape=[1, 8, 2, 2]"}}),
+              ElementsAre("q8ta_pixel_shuffle/small/1x8x2x2/4W4C.4W4C/unfused"));
+}
+
+TEST_F(VariedCases, OverrideValuesThatBelongTogether) {
+  EXPECT_THAT(ids({.filter = "*/timed/*", .values = {"shape={each: [[1, 8, 2, 2], [1, 8, 3, 3]]}"}}),
+              ElementsAre("q8ta_pixel_shuffle/timed/1x16x4x4/1x8x2x2/4W4C.4W4C/fused",
+                          "q8ta_pixel_shuffle/timed/1x16x4x4/1x8x3x3/4W4C.4W4C/fused",
+                          "q8ta_pixel_shuffle/timed/1x24x4x4/1x8x2x2/4W4C.4W4C/fused",
+                          "q8ta_pixel_shuffle/timed/1x24x4x4/1x8x3x3/4W4C.4W4C/fused"));
+}
+
+TEST_F(VariedCases, ChangeImplsFormsAndModes) {
+  EXPECT_THAT(ids({.filter = "*/small/1x16*/fused", .values = {"impl=unfused", "forms={y: buffer/4C1W}"}}),
+              ElementsAre("q8ta_pixel_shuffle/small/1x16x4x4/4W4C.4C1W/unfused"));
+  CaseOptions timed{.filter = "*/small/1x16*/fused", .mode = "perf", .values = {"mode=perf"}};
+  EXPECT_THAT(ids(timed), ElementsAre("q8ta_pixel_shuffle/small/1x16x4x4/perf/4W4C.4W4C/fused"));
+}
+
+TEST_F(VariedCases, AreFoundByTheirNewIds) {
+  EXPECT_THAT(ids({.filter = "*/small/1x8x2x2/*/fused", .values = {"shape=[1, 8, 2, 2]"}}),
+              ElementsAre("q8ta_pixel_shuffle/small/1x8x2x2/4W4C.4W4C/fused"));
+}
+
+TEST_F(VariedCases, SayWhereAValueIsWrong) {
+  const auto error_of = [&](const std::string& value) {
+    const LoadResult loaded = load_with({.filter = "*/small/*", .values = {value}});
+    return loaded.errors.empty() ? "" : to_string(loaded.errors.front());
+  };
+  EXPECT_THAT(error_of("shape=[1, 7, 2, 2]"), HasSubstr("--set:1:8: error: shape 1x7x2x2 has 7 channels"));
+  EXPECT_THAT(error_of("shap=[1, 8]"), HasSubstr("--set:1:1: error: unknown key 'shap'"));
+  EXPECT_THAT(error_of("shape"), HasSubstr("'shape' names no key: write KEY=VALUE"));
+  EXPECT_THAT(error_of("shape="), HasSubstr("is no value of a key"));
+  EXPECT_THAT(error_of("shape=[1,"), HasSubstr("--set:1:11: error: YAML syntax"));
+  EXPECT_THAT(error_of("name=other"), HasSubstr("would rename the case"));
+  EXPECT_THAT(load_with({.values = {"shape=[4]", "shape=[8]"}}).errors.front().message,
+              HasSubstr("sets the key a second time"));
+}
+
+TEST_F(VariedCases, ReplayOtherSizesOfWorkgroupToo) {
+  EXPECT_THAT(ids({.filter = "*/timed/1x16*", .replays = true}),
+              ElementsAre("q8ta_pixel_shuffle/timed/1x16x4x4/4W4C.4W4C/fused",
+                          "q8ta_pixel_shuffle/timed/1x16x4x4/4W4C.4W4C/fused/local_size16",
+                          "q8ta_pixel_shuffle/timed/1x16x4x4/4W4C.4W4C/fused/local_size64",
+                          "q8ta_pixel_shuffle/timed/1x16x4x4/4W4C.4W4C/fused/local_size256"));
+  const LoadResult loaded = load_with({.filter = "*/timed/1x16*", .replays = true});
+  EXPECT_EQ(loaded.cases.back().tune, (std::map<std::string, std::int64_t>{{"local_size", 256}}));
+  for (const Case& one : loaded.cases) EXPECT_EQ(one.mode, Mode::Accu) << "its answer is what is replayed";
+}
+
+TEST_F(VariedCases, ReplayOneSizeOfWorkgroupByItsId) {
+  EXPECT_THAT(ids({.filter = "*/timed/1x16*/local_size64", .mode = "accu", .replays = true}),
+              ElementsAre("q8ta_pixel_shuffle/timed/1x16x4x4/4W4C.4W4C/fused/local_size64"));
+}
+
+TEST_F(VariedCases, ReplayNoOtherSizeThanTheOneThatACaseSets) {
+  EXPECT_THAT(ids({.filter = "*/timed/1x16*", .values = {"tune={local_size: 32}"}, .replays = true}),
+              ElementsAre("q8ta_pixel_shuffle/timed/1x16x4x4/local_size32/4W4C.4W4C/fused"));
+}
+
+}  // namespace
+}  // namespace assay::app
