@@ -26,7 +26,10 @@ class SqliteDatabase : public ::testing::Test {
   std::vector<std::vector<std::string>> rows() const {
     return test::sqlite_rows(file_, "SELECT a, b, typeof(a), typeof(b) FROM t");
   }
+  Database& database() { return database_; }
+  const test::TemporaryFolder& folder() const { return folder_; }
 
+ private:
   test::TemporaryFolder folder_;
   std::filesystem::path file_ = folder_.write("t.db", "");
   Database database_{file_};
@@ -51,11 +54,11 @@ TEST_F(SqliteDatabase, HasNullForWhatIsNoNumber) {
 }
 
 TEST_F(SqliteDatabase, SaysWhatSqliteSays) {
-  EXPECT_THAT(test::error_of([&] { database_.execute("CREATE TABEL u (a)"); }),
+  EXPECT_THAT(test::error_of([&] { database().execute("CREATE TABEL u (a)"); }),
               HasSubstr("writing a database: near \"TABEL\": syntax error"));
-  EXPECT_THAT(test::error_of([&] { Statement(database_, "INSERT INTO u VALUES (?)"); }),
+  EXPECT_THAT(test::error_of([&] { Statement(database(), "INSERT INTO u VALUES (?)"); }),
               HasSubstr("no such table: u"));
-  EXPECT_THAT(test::error_of([&] { Database(folder_ / "none.db"); }),
+  EXPECT_THAT(test::error_of([&] { Database(folder() / "none.db"); }),
               HasSubstr("unable to open database file"));
 }
 

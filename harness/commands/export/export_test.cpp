@@ -16,7 +16,6 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 class Export : public ::testing::Test {
@@ -43,7 +42,11 @@ class Export : public ::testing::Test {
   }
   std::filesystem::path farm() const { return folder_ / "farm"; }
   std::filesystem::path database() const { return folder_ / "a.db"; }
+  const test::TemporaryFolder& folder() const { return folder_; }
+  std::string out() const { return out_.str(); }
+  std::string log() const { return log_.str(); }
 
+ private:
   test::TemporaryFolder folder_;
   std::ostringstream out_, log_;
 };
@@ -55,10 +58,10 @@ TEST_F(Export, TakesAllNightsOfAFarm) {
   EXPECT_EQ(test::sqlite_rows(database(), "SELECT date, time_us_p50 FROM timed_rows ORDER BY date"),
             (std::vector<std::vector<std::string>>{{"2026-01-01T00:00:00Z", "2.5"},
                                                    {"2026-01-02T00:00:00Z", "2.5"}}));
-  EXPECT_THAT(out_.str(), StartsWith("# TYPE "));
-  EXPECT_THAT(out_.str(), HasSubstr("} 2.5e-06 1767225600\n"));
-  EXPECT_THAT(out_.str(), EndsWith("} 2.25e-06 1767312000\n# EOF\n"));
-  EXPECT_EQ(log_.str(), database().string() + ": 2 runs, 2 rows\n");
+  EXPECT_THAT(out(), StartsWith("# TYPE "));
+  EXPECT_THAT(out(), HasSubstr("} 2.5e-06 1767225600\n"));
+  EXPECT_THAT(out(), EndsWith("} 2.25e-06 1767312000\n# EOF\n"));
+  EXPECT_EQ(log(), database().string() + ": 2 runs, 2 rows\n");
 }
 
 TEST_F(Export, CountsARunOnceThatIsGivenTwice) {
@@ -66,47 +69,47 @@ TEST_F(Export, CountsARunOnceThatIsGivenTwice) {
   write_night("copy", "2026-01-01T00:00:00Z");
   run({.reports = {farm(), farm() / "1"}, .sqlite = database()});
   EXPECT_EQ(test::sqlite_cell(database(), "SELECT count(*) FROM runs"), "1");
-  EXPECT_THAT(log_.str(), HasSubstr("copy/acme/journal.jsonl is left out: its run is there already\n"));
-  EXPECT_THAT(log_.str(), EndsWith(": 1 run, 1 rows\n"));
+  EXPECT_THAT(log(), HasSubstr("copy/acme/journal.jsonl is left out: its run is there already\n"));
+  EXPECT_THAT(log(), EndsWith(": 1 run, 1 rows\n"));
 }
 
 TEST_F(Export, LeavesOutARunThatCannotBeRead) {
   write_night("1", "2026-01-01T00:00:00Z");
-  folder_.write("farm/2/acme/journal.jsonl", "{}\n{}\n");
+  folder().write("farm/2/acme/journal.jsonl", "{}\n{}\n");
   run({.reports = {farm()}, .sqlite = database()});
   EXPECT_EQ(test::sqlite_cell(database(), "SELECT count(*) FROM runs"), "1");
-  EXPECT_THAT(log_.str(), HasSubstr("2/acme/journal.jsonl is left out: "));
+  EXPECT_THAT(log(), HasSubstr("2/acme/journal.jsonl is left out: "));
 }
 
 TEST_F(Export, LeavesARunWithoutATimeOutOfTheMetrics) {
   write_night("1", "yesterday");
-  run({.reports = {farm()}, .sqlite = database(), .openmetrics = folder_ / "a.txt"});
+  run({.reports = {farm()}, .sqlite = database(), .openmetrics = folder() / "a.txt"});
   EXPECT_EQ(test::sqlite_cell(database(), "SELECT date FROM runs WHERE date_s IS NULL"), "yesterday");
-  EXPECT_EQ(folder_.read("a.txt"), "# EOF\n");
-  EXPECT_THAT(log_.str(), HasSubstr("left out of the metrics: its run has no valid time 'yesterday'\n"));
+  EXPECT_EQ(folder().read("a.txt"), "# EOF\n");
+  EXPECT_THAT(log(), HasSubstr("left out of the metrics: its run has no valid time 'yesterday'\n"));
 }
 
 TEST_F(Export, ReplacesMetricsAndADatabaseOnlyIfAsked) {
   write_night("1", "2026-01-01T00:00:00Z");
-  const ExportOptions options{.reports = {farm()}, .sqlite = database(), .openmetrics = folder_ / "a.txt"};
+  const ExportOptions options{.reports = {farm()}, .sqlite = database(), .openmetrics = folder() / "a.txt"};
   run(options);
   EXPECT_THAT(error_of(options), HasSubstr("a.db exists; --overwrite replaces it"));
   write_night("2", "2026-01-02T00:00:00Z");
   run({.reports = {farm()},
        .sqlite = database(),
        .overwrite = true,
-       .openmetrics = folder_ / "a.txt",
+       .openmetrics = folder() / "a.txt",
        .newest = true});
   EXPECT_EQ(test::sqlite_cell(database(), "SELECT count(*) FROM runs"), "2");
-  EXPECT_THAT(folder_.read("a.txt"), HasSubstr("} 2.5e-06\n"));
+  EXPECT_THAT(folder().read("a.txt"), HasSubstr("} 2.5e-06\n"));
 }
 
 TEST_F(Export, WritesNothingIfNoReportCanBeRead) {
   std::filesystem::create_directories(farm());
-  EXPECT_THAT(error_of({.reports = {farm()}, .sqlite = database(), .openmetrics = folder_ / "a.txt"}),
+  EXPECT_THAT(error_of({.reports = {farm()}, .sqlite = database(), .openmetrics = folder() / "a.txt"}),
               HasSubstr("exporting reports: none of the reports can be read"));
   EXPECT_FALSE(std::filesystem::exists(database()));
-  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.txt"));
+  EXPECT_FALSE(std::filesystem::exists(folder() / "a.txt"));
 }
 
 TEST_F(Export, RefusesWhatItCannotDo) {

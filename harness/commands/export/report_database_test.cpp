@@ -30,7 +30,9 @@ class ReportsInSql : public ::testing::Test {
   std::filesystem::path file() const { return folder_ / "a.db"; }
   Rows rows(const std::string& query) const { return test::sqlite_rows(file(), query); }
   std::string cell(const std::string& query) const { return test::sqlite_cell(file(), query); }
+  const test::TemporaryFolder& folder() const { return folder_; }
 
+ private:
   test::TemporaryFolder folder_;
 };
 
@@ -112,32 +114,32 @@ TEST_F(ReportsInSql, AreFoundByAnIndex) {
 }
 
 TEST_F(ReportsInSql, DoNotExistUntilTheyAreComplete) {
-  folder_.write("a.db", "old");
+  folder().write("a.db", "old");
   {
     ReportDatabase database(file(), true);
     database.add(test::report_of(test::all_kinds()));
-    EXPECT_EQ(folder_.read("a.db"), "old");
+    EXPECT_EQ(folder().read("a.db"), "old");
   }
-  EXPECT_EQ(folder_.read("a.db"), "old");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
+  EXPECT_EQ(folder().read("a.db"), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder().path()), {}), 1);
 }
 
 TEST_F(ReportsInSql, ReplaceNothingUnasked) {
-  folder_.write("a.db", "old");
+  folder().write("a.db", "old");
   const auto error = test::error_of([&] { ReportDatabase(file(), false); });
   EXPECT_THAT(error, AllOf(HasSubstr(file().string() + " exists"), HasSubstr("--overwrite")));
-  EXPECT_EQ(folder_.read("a.db"), "old");
-  for (const std::filesystem::path& no_file : {folder_.path(), std::filesystem::path("/dev/null")}) {
+  EXPECT_EQ(folder().read("a.db"), "old");
+  for (const std::filesystem::path& no_file : {folder().path(), std::filesystem::path("/dev/null")}) {
     EXPECT_THAT(test::error_of([&] { ReportDatabase(no_file, true); }), HasSubstr("is not a file"));
   }
 }
 
 TEST_F(ReportsInSql, ReplaceWhatALinkPointsTo) {
-  folder_.write("real.db", "old");
+  folder().write("real.db", "old");
   std::filesystem::create_symlink("real.db", file());
   write({test::report_of({test::passed("a")})});
   EXPECT_TRUE(std::filesystem::is_symlink(file()));
-  EXPECT_EQ(test::sqlite_cell(folder_ / "real.db", "SELECT count(*) FROM rows"), "1");
+  EXPECT_EQ(test::sqlite_cell(folder() / "real.db", "SELECT count(*) FROM rows"), "1");
 }
 
 RunReport sql_night(const std::string& date, double a_us, double b_us) {
