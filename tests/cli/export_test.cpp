@@ -29,22 +29,22 @@ const std::string published = "reports/published/nvidia-h200";
 class ExportedReport : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<TemporaryFolder>();
+    folder = std::make_unique<TemporaryFolder>();
     const ProcessResult result =
         assay({"export", published, "--sqlite", database(), "--openmetrics", metrics()});
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_EQ(result.out, "");
   }
-  static void TearDownTestSuite() { folder_.reset(); }
+  static void TearDownTestSuite() { folder.reset(); }
 
-  static std::string database() { return *folder_ / "a.db"; }
-  static std::string metrics() { return *folder_ / "a.txt"; }
+  static std::string database() { return *folder / "a.db"; }
+  static std::string metrics() { return *folder / "a.txt"; }
   static std::string cell(const std::string& query) { return sqlite_cell(database(), query); }
 
  private:
-  static std::unique_ptr<TemporaryFolder> folder_;
+  static std::unique_ptr<TemporaryFolder> folder;
 };
-std::unique_ptr<TemporaryFolder> ExportedReport::folder_;
+std::unique_ptr<TemporaryFolder> ExportedReport::folder;
 
 /// The table of `assay show --group status`: a line begins with the number of rows and ends with the status.
 std::map<std::string, std::string> shown_rows_by_status() {

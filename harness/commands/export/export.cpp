@@ -44,7 +44,10 @@ class Exporter {
 
   /// "3 runs, 26784 rows"
   std::string counts() const {
-    return fmt::format("{} run{}, {} rows", seen_.size(), seen_.size() == 1 ? "" : "s", rows_);
+    const auto counted = [](std::size_t count, const char* what) {
+      return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    return counted(seen_.size(), "run") + ", " + counted(rows_, "row");
   }
 
  private:

@@ -18,7 +18,7 @@ struct ExportOptions {
 
 /// Writes all runs into an SQLite database, as OpenMetrics text, or both. A run that cannot be read is left
 /// out with a warning, as is one that was given twice. Throws Error(Usage) if no file is asked for, or no
-/// report can be read; then, and whenever writing fails, the files stay as they were.
+/// report can be read; then the files stay as they were, as does each that cannot be written.
 ExitCode export_reports(const ExportOptions& options, const Terminal& terminal);
 
 }  // namespace assay::app

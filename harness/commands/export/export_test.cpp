@@ -70,7 +70,7 @@ TEST_F(Export, CountsARunOnceThatIsGivenTwice) {
   run({.reports = {farm(), farm() / "1"}, .sqlite = database()});
   EXPECT_EQ(test::sqlite_cell(database(), "SELECT count(*) FROM runs"), "1");
   EXPECT_THAT(log(), HasSubstr("copy/acme/journal.jsonl is left out: its run is there already\n"));
-  EXPECT_THAT(log(), EndsWith(": 1 run, 1 rows\n"));
+  EXPECT_THAT(log(), EndsWith(": 1 run, 1 row\n"));
 }
 
 TEST_F(Export, LeavesOutARunThatCannotBeRead) {

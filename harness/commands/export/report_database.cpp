@@ -51,7 +51,7 @@ ReportDatabase::ReportDatabase(const fs::path& file, bool may_replace)
     database_.execute(create_statement(table));
     inserts_.try_emplace(table.name, database_, insert_statement(table));
   }
-  database_.execute(timed_rows_view());
+  database_.execute(create_views());
 }
 
 void ReportDatabase::insert(const std::string& table, const std::vector<SqlValue>& values) {

@@ -158,7 +158,7 @@ TEST_F(ReportsInSql, AnswerTheQueriesOfTheDocument) {
   const std::string document = test::read_file(std::string(ASSAY_SOURCE_DIR) + "/docs/export.md");
   const std::vector<std::string> queries = test::fenced_code(document, "sql");
   ASSERT_EQ(queries.size(), 4U);
-  EXPECT_EQ(rows(queries[0]), (Rows{{"shuffle", "Acme GPU 9", "4", "12.5", "29.0"}}));
+  EXPECT_EQ(rows(queries[0]), (Rows{{"shuffle", "Acme GPU 9", "2", "12.5", "15.0"}}));
   EXPECT_EQ(rows(queries[2]), (Rows{{"2026-01-03T00:00:00Z", "b1a8850ccc06", "Acme GPU 9",
                                      test::timed("a", "fused", 1).info.id, "hot", "12.5", "1.25"}}));
   EXPECT_EQ(rows(queries[3]), (Rows{{"Acme GPU 9", test::failed("c").info.id, "accu", "FAIL", "wrong_value",

@@ -254,8 +254,11 @@ std::vector<SqlTable> export_tables() {
           params_table(), ceilings_table(), bandwidths_table()};
 }
 
-std::string timed_rows_view() {
-  return "CREATE VIEW timed_rows AS  -- runs, rows and times in one\n"
+std::string create_views() {
+  return "CREATE VIEW newest_runs AS  -- the newest run of each device\n"
+         "  SELECT * FROM runs\n"
+         "  WHERE date = (SELECT max(date) FROM runs AS r WHERE r.device_key = runs.device_key);\n"
+         "CREATE VIEW timed_rows AS  -- runs, rows and times in one\n"
          "  SELECT runs.*, rows.row, rows.id, rows.cache, rows.op, rows.impl, rows.dtype, rows.shape,\n"
          "    rows.forms, rows.params, rows.tune, rows.model, rows.layer, rows.calls, rows.tokens,\n"
          "    rows.status, times.time_us_p50, times.ci_pct, times.gbps, times.gops, times.pct_peak,\n"

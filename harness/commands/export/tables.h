@@ -38,8 +38,8 @@ std::vector<Column> columns_of_times();
 /// All tables, in the order in which they can be made: a table refers to earlier ones only.
 std::vector<SqlTable> export_tables();
 
-/// A view that joins runs, rows and times: SQL that makes it.
-std::string timed_rows_view();
+/// SQL that makes the views: `timed_rows` joins runs, rows and times, `newest_runs` chooses runs.
+std::string create_views();
 
 /// SQL that makes a table; unit and meaning of each column are comments, which `.schema` shows.
 std::string create_statement(const SqlTable& table);
