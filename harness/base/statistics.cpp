@@ -53,6 +53,15 @@ Summary summarize(std::vector<double> values) {
   return summary;
 }
 
+Interval share_interval(std::size_t hits, std::size_t all) {
+  if (all == 0) return {};
+  constexpr double z = 1.959963984540054;  // the normal distribution has 95 % within
+  const auto n = static_cast<double>(all);
+  const double p = static_cast<double>(hits) / n, denominator = 1 + z * z / n;
+  const double center = p + z * z / (2 * n), half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+  return {hits == 0 ? 0 : (center - half) / denominator, hits == all ? 1 : (center + half) / denominator};
+}
+
 double log2_choices(std::size_t n, std::size_t k) {
   if (k > n) return 0;
   const auto log_factorial = [](std::size_t i) { return std::lgamma(static_cast<double>(i) + 1); };

@@ -33,6 +33,14 @@ MedianInterval median_interval(std::vector<double> values);
 /// Returns half the width of the median interval, in percent of the median.
 double interval_pct(const std::vector<double>& values);
 
+/// The 95 % interval of a probability, of which `hits` of `all` trials were seen: Wilson's score interval
+/// (1927), which is meaningful for no hits too. From 0 to 1 if there were no trials.
+struct Interval {
+  double low = 0;
+  double high = 1;
+};
+Interval share_interval(std::size_t hits, std::size_t all);
+
 /// The binary logarithm of the number of ways to choose `k` of `n`; 0 if there is none (k > n).
 double log2_choices(std::size_t n, std::size_t k);
 

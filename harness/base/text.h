@@ -76,4 +76,7 @@ std::string wrapped(std::string_view head, std::string_view text);
 /// and is at a blank between words, never inside quotes.
 std::string wrapped_command(std::string_view head, std::string_view command);
 
+/// A word of a shell command line, quoted if a shell would split or expand it.
+std::string shell_word(const std::string& text);
+
 }  // namespace assay

@@ -43,7 +43,7 @@ DeviceInfo device_named(const std::string& name) {
 
 ExitCode list(const ListOptions& options, const Context& context) {
   const LoadResult loaded = app::load_and_complain(options.cases, context.registry, std::cerr);
-  std::vector<const Case*> selected = select(loaded.cases, options.cases.selection());
+  std::vector<const Case*> selected = app::selected_cases(options.cases, loaded.cases);
   if (selected.empty() && loaded.errors.empty()) app::throw_nothing_selected(options.cases, loaded.cases);
   const bool is_empty = selected.empty();
   const std::optional<app::AskedShard> shard = app::asked_shard(options.cases.shard, std::getenv);

@@ -21,6 +21,8 @@
 namespace assay::cli {
 namespace {
 
+constexpr std::uint64_t most_replays = 1000000;
+
 /// What an option does that nobody but the user may ask for, in the words of a message.
 constexpr const char* starts_programs = "it starts programs";
 constexpr const char* runs_shaders = "it runs other shaders";
@@ -267,6 +269,17 @@ class RunDeclaration {
   void add_checks() {
     app_.add_flag("--validation", options_.validation,
                   "Turn on the Khronos validation layer; any message from it fails the case");
+    app_.add_option_function<int>(
+            "--replay",
+            [&options = options_](int runs) {
+              options.rows.replays = runs;
+              options.cases.replays = true;
+            },
+            "Instead of other rows, run the accuracy of each selected case this many times more, half of "
+            "them on "
+            "a busy device and half on a rested one, also with other sizes of workgroup; a row whose answers "
+            "differ fails, with the rate")
+        ->check(whole_number(2, most_replays));
     app_.add_flag("--robust-access", options_.robust_access,
                   "Let the device bounds-check every buffer access, for shaders you do not trust; this can "
                   "change times");

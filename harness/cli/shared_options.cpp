@@ -28,6 +28,12 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
       "Instead of chains, the nodes that they consist of, each alone in every form: times for --times");
   app.add_option("--times", options.times,
                  "Report of a run with --nodes: impl fastest of chains is planned with its times");
+  app.add_option("--set", options.values,
+                 "KEY=VALUE: a value in YAML for the selected cases instead of their own, such as "
+                 "'shape=[1, 64, 128, 128]' or 'fill={x: zeros}' (repeatable)")
+      ->take_all()
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   app.add_option("--seed", options.seed, "Seed of the input data, for cases that do not set their own")
       ->check(whole_number(0, most_seed));
 }

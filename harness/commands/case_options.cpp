@@ -8,6 +8,7 @@
 #include "harness/cases/yaml/case_files.h"
 #include "harness/cases/yaml/nearest.h"
 #include "harness/commands/read_node_times.h"
+#include "harness/commands/varied_cases.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -119,7 +120,8 @@ Selection CaseOptions::selection() const {
 }
 
 bool CaseOptions::is_narrowed() const {
-  return nodes || !filter.empty() || !ops.empty() || !impls.empty() || selection().mode.has_value();
+  return nodes || replays || !values.empty() || !filter.empty() || !ops.empty() || !impls.empty() ||
+         selection().mode.has_value();
 }
 
 bool CaseOptions::is_partial() const {
@@ -131,10 +133,21 @@ LoadResult load(const CaseOptions& options, std::span<const std::filesystem::pat
                 const Registry& registry) {
   LoadOptions how{.seed = options.seed};
   if (!options.times.empty()) how.node_times = read_node_times(options.times);
-  LoadResult loaded = load_cases(paths, registry, how);
-  loaded.node_times = how.node_times;
-  if (options.nodes) loaded.cases = node_cases(loaded.cases);
+  const auto load_once = [&](const LoadOptions& with) {
+    LoadResult loaded = load_cases(paths, registry, with);
+    loaded.node_times = with.node_times;
+    if (options.nodes) loaded.cases = node_cases(loaded.cases);
+    return loaded;
+  };
+  LoadResult loaded = load_once(how);
+  if (!options.values.empty()) loaded = with_values(options, how, std::move(loaded), load_once);
+  if (options.replays) loaded.cases = replayed_cases(options, std::move(loaded.cases));
   return loaded;
+}
+
+std::vector<const Case*> selected_cases(const CaseOptions& options, std::span<const Case> loaded) {
+  if (options.values.empty() && !options.replays) return select(loaded, options.selection());
+  return select(loaded, {});  // load() has selected, as the ids have changed since
 }
 
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors) {
@@ -158,6 +171,7 @@ void throw_nothing_selected(const CaseOptions& options, std::span<const Case> ca
   for (const std::string& op : options.ops) add("--op", op);
   for (const std::string& impl : options.impls) add("--impl", impl);
   for (const std::string& tier : options.tiers) add("--tier", tier);
+  for (const std::string& value : options.values) add("--set", value);
   add("--mode", options.mode);
   throw Error(
       fmt::format("choosing cases: none of {} is selected{}{}{}; `assay list` without options shows all ids",

@@ -26,8 +26,10 @@ struct CaseOptions {
   std::optional<std::uint64_t> seed;
   std::string shard;              ///< "2/8": the second part of eight; empty: all
   std::filesystem::path balance;  ///< report whose times are used to make the parts equally long; empty: none
-  bool nodes = false;             ///< the nodes of chains instead of all cases, see node_cases()
-  std::filesystem::path times;    ///< report with the times of chains' nodes; empty: none
+  std::vector<std::string> values;  ///< --set: "KEY=VALUE", which replace values of the selected cases
+  bool replays = false;             ///< --replay: see replayed_cases()
+  bool nodes = false;               ///< the nodes of chains instead of all cases, see node_cases()
+  std::filesystem::path times;      ///< report with the times of chains' nodes; empty: none
   std::vector<std::filesystem::path>
       expectations;  ///< folders or files with rules, in addition to those found
 
@@ -43,7 +45,8 @@ struct CaseOptions {
   bool has_all_cases(const std::filesystem::path& expectation_file,
                      std::span<const std::filesystem::path> loaded) const;
   Selection selection() const;
-  /// Whether a filter, an op, an impl or a mode is given, or the nodes of chains are taken.
+  /// Whether a filter, an op, an impl or a mode is given, the nodes of chains are taken, or cases are
+  /// changed.
   bool is_narrowed() const;
   /// Whether only some cases are selected: by a filter, an op, an impl, a mode or a single case file. A tier
   /// does not count as such, as every tier is a set of cases that is run again and again.
@@ -57,6 +60,9 @@ std::vector<std::filesystem::path> expectation_files(std::span<const std::filesy
 /// of a node.
 LoadResult load(const CaseOptions& options, std::span<const std::filesystem::path> paths,
                 const Registry& registry);
+
+/// The selected ones of the cases that load() returned.
+std::vector<const Case*> selected_cases(const CaseOptions& options, std::span<const Case> loaded);
 
 /// Loads the cases and writes their errors to `errors`. Throws what load() throws.
 LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors);

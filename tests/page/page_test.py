@@ -207,6 +207,27 @@ class PublishedPage(BrowserTest):
         self.assertEqual(self.page.matching(), len(self.reports.perf) + len(self.reports.accu))
         self.assertEqual(self.page.count(".card"), len(self.reports.by_device(self.reports.accu)))
 
+    def test_a_models_steps_are_the_sums_of_its_layers_and_lead_to_its_rows(self):
+        rows = [row for row in self.reports.timed() if row["model"] == "resnet_50" and row["device"].endswith("H200")]
+        us = sum(float(row["time_us_p50"]) * int(row["calls"]) for row in rows)
+        models = self.page.texts("#models summary b")
+        self.assertEqual(models, sorted({row["model"] for row in self.reports.perf if row["layer"]}))
+        number = models.index("resnet_50") + 1
+        self.page.click(f"#models details:nth-of-type({number}) summary")
+        cells = self.page.texts(f"#models details:nth-of-type({number}) tbody tr:first-child > *")
+        self.assertEqual(cells[0], "H200")
+        self.assertAlmostEqual(float(cells[1]), us / 1000, delta=us / 1e6)
+        self.assertEqual(cells[2], "1.00×")
+        self.assertLess(float(cells[3]), float(cells[1]))
+        self.assertEqual(cells[5], f"{len(rows)} of {len(rows)}")
+        self.assertIn("q8ta_conv2d_pw + q8ta_conv2d, i8, cold", cells[6])
+        parts = self.page.script("return [...document.querySelectorAll('#models details[open] .part')].map("
+                                 "part => part.getBoundingClientRect().width)")
+        self.assertEqual(len(parts), 2)
+        self.assertGreater(min(parts), 10, "each op has its part of the bar")
+        self.page.click("#models details[open] tbody a")
+        self.assertEqual(self.page.matching(), len(rows))
+
     def test_the_heat_map_has_a_cell_for_each_op_that_a_device_timed(self):
         cells = {(row["op"], row["key"]) for row in self.reports.timed() if row["pct_peak_bw"] or row["pct_peak_ops"]}
         self.assertEqual(self.page.count("#heat-map td.heat"), len(cells))

@@ -22,6 +22,7 @@ void fields(Visit& visit, Is<Record> auto& x) {
   visit("status", x.status);
   visit("reason", x.reason);
   visit("retry", x.retry);
+  visit("stopped", x.stopped);
   visit("own_end", x.own_end);
   visit("accuracy", x.accuracy);
   visit("perf", x.perf);

@@ -1,6 +1,7 @@
 #include "harness/cases/expansion/case_expansion.h"
 
 #include "harness/cases/expansion/case_head.h"
+#include "harness/cases/expansion/replaced_values.h"
 #include "harness/cases/yaml/nearest.h"
 #include "harness/cases/yaml/scalars.h"
 
@@ -89,7 +90,8 @@ void CaseExpansion::add(const Node& node) {
 void CaseExpansion::read(const Node& node, Faults& faults) {
   if (!node.is_map())
     throw Problem(diagnose(node, "a case must be a map with a 'name', got " + describe(node)));
-  const std::vector<Node::Entry> entries = known_entries(node, faults);
+  std::vector<Node::Entry> entries = known_entries(node, faults);
+  replace_values(node, entries, faults);
   const CaseHead head = read_head(node, entries, faults);
   // Everything is counted before anything is expanded.
   std::vector<Source> all = passing(sources(entries), faults, [&](const Source& s) { extent_of(s); });
@@ -128,6 +130,30 @@ std::vector<Node::Entry> CaseExpansion::known_entries(const Node& node, Faults& 
     if (hides_keys && !seen.contains(key)) faults.bad_keys.insert(key);
   }
   return entries;
+}
+
+/// Puts the values of --set in the place of a case's own.
+void CaseExpansion::replace_values(const Node& node, std::vector<Node::Entry>& entries, Faults& faults) {
+  replaced_.clear();
+  const Node::Entry* name = node.find_entry("name");
+  const ReplacedValues* values = state_.options.replaced.get();
+  if (values == nullptr || !values->apply_to(location_of(name == nullptr ? node : *name->key))) return;
+  for (const Node::Entry& value : values->entries()) {
+    const std::string& key = value.key->text;
+    if (std::ranges::find(case_keys_, key) == case_keys_.end()) {
+      faults.is_broken = true;
+      faults.problems.add(unknown_name(*value.key, "key", key, case_keys_));
+      continue;
+    }
+    std::erase_if(entries, [&](const Node::Entry& entry) { return entry.key->text == key; });
+    entries.push_back(value);
+    replaced_.insert(key);
+  }
+}
+
+/// Whether a value that this source gives is replaced by another source.
+bool CaseExpansion::is_replaced(const std::string& key, const Source& source) const {
+  return replaced_.contains(key) && source.key->text != key;
 }
 
 /// Adds the keys that a value would have set, as far as this is known, when none of it can be used.
@@ -244,7 +270,11 @@ Choice CaseExpansion::read_choice(const Source& source, const Alternative& alter
   const Origin origin{points_at_item ? alternative.value : source.key, alternative.value};
   Choice choice{{}, alternative.segments, {}};
   const std::string& key = source.key->text;
-  if (!faults.problems.attempt([&] { choice.settings = reader_.read(key, origin); })) {
+  const bool is_read = faults.problems.attempt([&] {
+    choice.settings = reader_.read(key, origin);
+    std::erase_if(choice.settings, [&](const Setting& setting) { return is_replaced(setting.key, source); });
+  });
+  if (!is_read) {
     std::set<std::string> bad_keys;
     add_keys_meant(key, *alternative.value, bad_keys);
     choice.bad_keys.assign(bad_keys.begin(), bad_keys.end());
@@ -281,8 +311,10 @@ bool CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const
   return faults.problems.attempt([&] {
     std::optional<Case> point = builder.build(choice);
     if (!point || faults.is_broken) return;
-    if (const Case* first = state_.cases.find(point->id))
-      throw Problem(diagnose(*head.caret, equal_ids(*point, first->where)));
+    const Case* first = state_.cases.find(point->id);
+    // Points may differ only in a value that is replaced.
+    if (first != nullptr && !replaced_.empty() && first->data_key == point->data_key) return;
+    if (first != nullptr) throw Problem(diagnose(*head.caret, equal_ids(*point, first->where)));
     state_.cases.add(std::move(*point));
   });
 }

@@ -61,6 +61,8 @@ class CaseExpansion {
 
   void read(const Node& node, Faults& faults);
   std::vector<Node::Entry> known_entries(const Node& node, Faults& faults) const;
+  void replace_values(const Node& node, std::vector<Node::Entry>& entries, Faults& faults);
+  bool is_replaced(const std::string& key, const Source& source) const;
   void add_keys_meant(const std::string& key, const Node& value, std::set<std::string>& keys) const;
   CaseHead read_head(const Node& node, const std::vector<Node::Entry>& entries, Faults& faults) const;
   std::vector<Source> sources(const std::vector<Node::Entry>& entries) const;
@@ -85,6 +87,7 @@ class CaseExpansion {
   std::vector<Node::Entry> defaults_;
   std::vector<std::string> inputs_;     ///< the op's inputs, from the last case with good parameters
   std::set<std::string> bad_defaults_;  ///< keys that unknown defaults may have meant
+  std::set<std::string> replaced_;      ///< keys whose values in the current case are replaced (--set)
   std::uint64_t failed_points_ = 0;
   std::uint64_t useless_points_ = 0;  ///< those that lack a value, because what was written was reported
 };

@@ -9,6 +9,9 @@ namespace assay {
 namespace chain {
 class NodeTimes;
 }
+namespace cases {
+class ReplacedValues;
+}
 
 /// Options for loading case files.
 struct LoadOptions {
@@ -18,6 +21,8 @@ struct LoadOptions {
   std::int64_t max_cases = 2000000;
   /// The times with which chains are planned by their impl `fastest`; null: unknown.
   std::shared_ptr<const chain::NodeTimes> node_times;
+  /// Values that replace those that cases have (--set); null: none.
+  std::shared_ptr<const cases::ReplacedValues> replaced;
 };
 
 }  // namespace assay

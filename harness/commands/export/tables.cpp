@@ -244,7 +244,7 @@ std::vector<Column> columns_of_times() {
         return share > 0 ? fixed(share, 2) : "";
       }));
   columns.push_back(
-      of_time("us_to_gain", "us", "what would be gained at that ceiling: time x calls x (1 - share)",
+      of_time("gain_us", "us", "what would be gained at that ceiling: time x calls x (1 - share)",
               [](const Record& r) { return percent_of_peak(*r.perf) > 0 ? fixed(us_to_gain(r), 4) : ""; }));
   return columns;
 }
@@ -262,7 +262,7 @@ std::string create_views() {
          "  SELECT runs.*, rows.row, rows.id, rows.cache, rows.op, rows.impl, rows.dtype, rows.shape,\n"
          "    rows.forms, rows.params, rows.tune, rows.model, rows.layer, rows.calls, rows.tokens,\n"
          "    rows.status, times.time_us_p50, times.ci_pct, times.gbps, times.gops, times.pct_peak,\n"
-         "    times.limited_by, times.us_to_gain\n"
+         "    times.limited_by, times.gain_us\n"
          "  FROM runs JOIN rows USING (run) JOIN times USING (row);\n";
 }
 

@@ -64,7 +64,7 @@ TEST(ExportTables, HaveTheValuesOfTheCsvFilesByTheirTypes) {
   EXPECT_EQ(time("verified"), SqlValue(std::int64_t{1}));
   EXPECT_EQ(time("spills"), SqlValue());
   EXPECT_EQ(time("pct_peak"), SqlValue(12.5));
-  EXPECT_EQ(time("us_to_gain"), SqlValue(2.1875));
+  EXPECT_EQ(time("gain_us"), SqlValue(2.1875));
   EXPECT_EQ(row("tune"), SqlValue());
   record.info.seed = 18446744073709551615ULL;
   EXPECT_EQ(row("seed"), SqlValue(std::string("18446744073709551615")));
@@ -75,7 +75,7 @@ TEST(ExportTables, HaveTheValuesOfTheCsvFilesByTheirTypes) {
 TEST(ExportTables, KnowNoGainWithoutACeiling) {
   Record record = test::timed("fast", "fused", 2.5);
   record.perf->pct_peak_bw = 0;
-  const SqlValue gain = value_of(column_of(columns_of_times(), "us_to_gain"), test::sample_run(), record);
+  const SqlValue gain = value_of(column_of(columns_of_times(), "gain_us"), test::sample_run(), record);
   EXPECT_EQ(gain, SqlValue());
 }
 

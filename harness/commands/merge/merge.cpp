@@ -128,7 +128,7 @@ class CasesOfRun {
 
   /// The rows of some groups of the whole plan. Throws Error if the plan differs.
   MissingGroups rows_of(const std::vector<std::size_t>& groups, const ShardInfo& shard) const {
-    const std::vector<const Case*> selected = select(loaded_.cases, options_.cases.selection());
+    const std::vector<const Case*> selected = selected_cases(options_.cases, loaded_.cases);
     const std::vector<PlannedGroup> plain = planned_groups(options_, selected);
     if (plain.size() != shard.all_groups || plan_hash(plain) != shard.plan_hash)
       throw Error("the case files give different rows than those that were divided among shards");

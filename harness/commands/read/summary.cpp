@@ -29,13 +29,11 @@ std::set<std::string> models_of(const Steps& reports) {
   for (const ModelSteps& steps : reports) unplaced += steps.unplaced.size();
   std::string story = "summing the layers of models: no timed row of " + options.reports.front().string();
   if (options.reports.size() > 1) story += " or the other reports";
-  story += " names a `layer` of a `model` and its number of tokens; ";
+  story += " names a `layer` of a `model`; ";
   if (unplaced > 0) {
-    story += std::to_string(unplaced) +
-             " name a model, but not the layer or the tokens: give their cases a `layer`, or run them again "
-             "with this assay, as an older one did not record the tokens of every op";
+    story += std::to_string(unplaced) + " name a model, but not the layer: give their cases a `layer`";
   } else {
-    story += "run cases that have these keys in mode perf, such as those of the linear ops in cases/models";
+    story += "run cases that have these keys in mode perf, such as those in cases/models";
   }
   throw Error(story);
 }
@@ -57,8 +55,7 @@ void refuse_unknown_models(const Steps& reports, const SummaryOptions& options) 
     if (std::ranges::any_of(models, is_meant)) continue;
     const std::size_t unplaced = unplaced_rows(reports, wanted);
     std::string story = "--model: no report has a step of a model '" + wanted + "'";
-    if (unplaced > 0)
-      story += ": its " + std::to_string(unplaced) + " timed rows name no `layer` or no number of tokens";
+    if (unplaced > 0) story += ": its " + std::to_string(unplaced) + " timed rows name no `layer`";
     story += "; the models with steps are";
     for (const std::string& model : models) story += "\n  " + printable(model);
     throw Error(story);

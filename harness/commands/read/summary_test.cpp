@@ -35,7 +35,7 @@ TEST(SummaryCommand, SaysWhyAModelWithTimedRowsHasNoStep) {
                 static_cast<void>(summary({.reports = {path}, .models = {"mobilenet_v2"}}, {out, out, out}));
               }),
               HasSubstr("--model: no report has a step of a model 'mobilenet_v2': its 2 timed rows name no "
-                        "`layer` or no number of tokens; the models with steps are\n  llama"));
+                        "`layer`; the models with steps are\n  llama"));
 }
 
 }  // namespace

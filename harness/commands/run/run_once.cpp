@@ -82,8 +82,7 @@ std::uint64_t drawn_seed() {
 /// Whether the row did not run, or not to its end, because the run was stopped (and not because its device
 /// was given up).
 bool was_cut_short(const Record& record) {
-  return record.status == Status::Interrupted ||
-         (record.status == Status::Missing && record.reason.find(stopped_because) != std::string::npos);
+  return record.status == Status::Interrupted || (record.status == Status::Missing && record.stopped);
 }
 
 /// One run of a selection: everything that its devices share.
@@ -100,7 +99,7 @@ class Run {
           return failures_.is_reached() || (stop_requested && stop_requested());
         }),
         loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
-        selected_(select(loaded_.cases, options.cases.selection())),
+        selected_(selected_cases(options.cases, loaded_.cases)),
         groups_(planned_groups(options, selected_)),
         shard_(shard_of_run(options, groups_, terminal.log)),
         secret_seed_(options.secret_seed.value_or(drawn_seed())) {

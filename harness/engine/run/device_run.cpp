@@ -122,7 +122,9 @@ class DeviceRun {
     for (std::size_t i = 0; i < planned.size(); ++i) {
       if (!left_.wants(group->first + i)) continue;
       if (ended()) {
-        listener_.end(group->first + i, {.status = Status::Missing, .reason = "not run: " + ended_because_});
+        listener_.end(group->first + i, {.status = Status::Missing,
+                                         .reason = "not run: " + ended_because_,
+                                         .stopped = ended_because_ == stopped_because});
       } else if (std::unique_ptr<DeviceRow> row = run_row(group, i)) {
         ready.push_back(std::move(row));
       } else {
@@ -140,7 +142,13 @@ class DeviceRun {
     waiting_bytes_ = 0;
     context_.kept.used = 0;  // free for rows that are checked later
     if (!ended()) return measure_rows(rows);
-    for (const auto& row : rows) finish(*row, {Status::Missing, "not timed: " + ended_because_});
+    for (const auto& row : rows) finish(*row, missing("not timed"));
+  }
+
+  /// The outcome of a row that did not run to its end because of what ended the others.
+  Outcome missing(const char* how_far) const {
+    return {Status::Missing, fmt::format("{}: {}", how_far, ended_because_),
+            ended_because_ == stopped_because};
   }
 
   /// Whether no further row may run: the device is lost, a dump failed, or a stop was requested.
@@ -183,7 +191,7 @@ class DeviceRun {
     return failure.value_or(outcome);
   } catch (const DumpFailed& error) {
     no_dump_because_ = ended_because_ = error.what();
-    return {Status::Missing, "not run to its end: " + ended_because_};
+    return missing("not run to its end");
   }
 
   void measure_rows(Rows& rows) {
@@ -281,7 +289,7 @@ class DeviceRun {
   void finish_measured(DeviceRow& row, const Measurement& measurement) {
     row.timing_ms = measurement.total_s * 1e3;
     if (measurement.failure && lost_by_ && *lost_by_ != row.number())
-      return finish(row, {Status::Missing, "its timing did not finish: " + ended_because_});
+      return finish(row, missing("its timing did not finish"));
     if (measurement.failure) {
       return finish(row, *outcome_of([&] { std::rethrow_exception(measurement.failure); }));
     }
@@ -311,8 +319,8 @@ class DeviceRun {
   /// The outcome of a stop: of the rows that alternate, the one that was running is INTERRUPTED.
   Outcome stopped(const DeviceRow& row) const {
     if (running_ == &row)
-      return {Status::Interrupted, fmt::format("{} while this row was timed", stopped_because)};
-    return {Status::Missing, fmt::format("its timing did not finish: {}", stopped_because)};
+      return {Status::Interrupted, fmt::format("{} while this row was timed", stopped_because), true};
+    return {Status::Missing, fmt::format("its timing did not finish: {}", stopped_because), true};
   }
 
   void finish(DeviceRow& row, Outcome outcome) {

@@ -15,6 +15,7 @@ namespace assay {
 struct Outcome {
   Status status = Status::Pass;
   std::string reason;
+  bool stopped = false;  ///< see RowEnd
 };
 
 /// Runs `body` and converts its exceptions to the outcome of the row; nothing when it throws none. Errors of

@@ -7,6 +7,7 @@
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/originals.h"
 #include "harness/engine/accuracy/packed_inputs.h"
+#include "harness/engine/accuracy/replay.h"
 #include "harness/engine/run/chain_plan.h"
 #include "harness/engine/run/row_plan.h"
 #include "harness/engine/timing/measurement.h"
@@ -103,6 +104,25 @@ AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row
   return assessment_of(experiment, row, data, context);
 }
 
+/// Runs a judged row again and again (--replay). Returns what is wrong with that, in addition to what the row
+/// failed with.
+Outcome replayed(Experiment& experiment, DeviceRow& row, const DataSet& data,
+                 const AccuracyOutcome& assessment, DeviceContext& context) {
+  const Case& test_case = row.test_case();
+  std::vector<Acceptance> accepted;
+  if (!row.program->chain) accepted = acceptances(test_case, data, row.unit_error);
+  AccuracyResult& result = *row.record.accuracy;
+  result.replay = replay(experiment, assessment.outputs, accepted,
+                         {.runs = context.options.rows.replays,
+                          .timeout_s = test_case.timeout_s,
+                          .stop_requested = context.options.stop_requested});
+  if (assessment.status == Status::Fail)
+    return {Status::Fail, assessment.reason + "; run again, " + replay_text(*result.replay)};
+  if (!varies(*result.replay)) return {assessment.status, assessment.reason};
+  result.metric = "nondeterministic";
+  return {Status::Fail, replay_text(*result.replay)};
+}
+
 std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, PackedInputs& inputs,
                                            std::unique_ptr<Originals> originals,
                                            const DeviceContext& context) {
@@ -171,6 +191,8 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   experiment->release();
   if (!context.options.rows.dump.empty()) dump_tensors(dump_into(), row.test_case(), data, assessment);
   row.record.accuracy = assessment.result;
+  if (context.options.rows.replays > 0 && row.plan().mode == Mode::Accu)
+    return replayed(*experiment, row, data, assessment, context);
   if (row.plan().mode == Mode::Perf && assessment.status == Status::Pass) {
     JudgedRun own{std::move(experiment), assessment.outputs};
     if (const auto wrong = judge_timed_row(row, std::move(own), context)) return *wrong;
@@ -196,6 +218,7 @@ void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context) {
   Record& record = row.record;
   record.status = outcome.status;
   record.reason = std::move(outcome.reason);
+  record.stopped = outcome.stopped;
   row.messages.add(context.take_messages());
   record.validation_messages = row.messages.count;
   record.validation_texts = std::move(row.messages.texts);

@@ -514,7 +514,9 @@ void DeviceSupervisor::end_missing_rows(const std::string& why) {
   for (RowIndex row = 0; row < left_.wanted.size(); ++row) {
     if (!left_.wanted[row]) continue;
     const char* how_far = left_.progress.contains(row) ? "its timing did not finish" : "not run";
-    listener_.end(row, {.status = Status::Missing, .reason = fmt::format("{}: {}", how_far, why)});
+    listener_.end(row, {.status = Status::Missing,
+                        .reason = fmt::format("{}: {}", how_far, why),
+                        .stopped = why == stopped_because});
   }
 }
 

@@ -154,9 +154,10 @@ std::string DeviceWorkers::why_not_run() const {
 }
 
 void DeviceWorkers::end_what_nobody_ran() {
-  for (const auto& [row, end] : shared_.take_rest())
-    listener_.end(row,
-                  end.value_or(RowEnd{.status = Status::Missing, .reason = "not run: " + why_not_run()}));
+  const std::string why = why_not_run();
+  const RowEnd missing{
+      .status = Status::Missing, .reason = "not run: " + why, .stopped = why == stopped_because};
+  for (const auto& [row, end] : shared_.take_rest()) listener_.end(row, end.value_or(missing));
 }
 
 void DeviceWorkers::begin_last() {

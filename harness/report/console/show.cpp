@@ -40,6 +40,8 @@ void show_case(Page& page, const Record& record) {
               joined({std::string(name_of(record.own_end->status)), record.own_end->reason}, ": "));
   }
   page.line("retry", record.retry);
+  if (record.accuracy && record.accuracy->replay)
+    page.line("run again", replay_text(*record.accuracy->replay));
   page.section("case");
   page.line("op", info.op);
   page.line("name", info.name);

@@ -1,6 +1,7 @@
 #include "harness/report/devices/model_steps.h"
 
 #include "harness/report/devices/pivot.h"
+#include "harness/report/record/words.h"
 
 #include <algorithm>
 #include <map>
@@ -58,10 +59,6 @@ Names differing(const Rows& rows) {
 
 bool is_timed_row_of_a_model(const RowInfo& info) {
   return info.mode == "perf" && !info.model.empty();
-}
-
-bool is_placed(const RowInfo& info) {
-  return !info.layer.empty() && info.tokens > 0;
 }
 
 // The settings by model and op: parameters that differ between rows with the same layer and number of tokens.
@@ -154,6 +151,91 @@ void add_layers(ModelStep& step, const Rows& rows, const RunReport& report) {
   }
 }
 
+bool share_a_layer(const ModelStep& a, const ModelStep& b) {
+  for (std::size_t i = 0; i < a.layers.size(); ++i) {
+    if (a.layers[i].row != nullptr && b.layers[i].row != nullptr) return true;
+  }
+  return false;
+}
+
+std::size_t layers_with(const ModelStep& step, bool (*is_counted)(const StepLayer&)) {
+  return static_cast<std::size_t>(std::ranges::count_if(step.layers, is_counted));
+}
+
+bool has_row(const StepLayer& layer) {
+  return layer.row != nullptr;
+}
+
+bool has_step_time(const StepLayer& layer) {
+  return layer.step_us.has_value();
+}
+
+/// Steps of one op each, for the same layers or some of them.
+using Alternatives = std::vector<ModelStep>;
+
+/// The steps of one op each, of one model, number of tokens, cache and shaders, by what they compute: steps
+/// that share a layer, directly or through others, are in one group.
+std::vector<Alternatives> by_layers(std::span<const ModelStep> steps) {
+  std::vector<Alternatives> groups;
+  for (const ModelStep& step : steps) {
+    Alternatives joined;
+    std::erase_if(groups, [&](const Alternatives& group) {
+      if (std::ranges::none_of(group, [&](const ModelStep& other) { return share_a_layer(step, other); }))
+        return false;
+      joined.insert(joined.end(), group.begin(), group.end());
+      return true;
+    });
+    joined.push_back(step);
+    groups.push_back(std::move(joined));
+  }
+  return groups;
+}
+
+const ModelStep& best_of(const Alternatives& group) {
+  return *std::ranges::max_element(group, {}, [](const ModelStep& step) {
+    return std::pair(layers_with(step, has_step_time), -step.sum_us());
+  });
+}
+
+std::string joined_once(const std::string& a, const std::string& b, std::string_view between) {
+  if (a.empty() || b.empty() || a == b) return a.empty() ? b : a;
+  return a + std::string(between) + b;
+}
+
+/// `step` with the layers of `part`, which computes others.
+void add_part(ModelStep& step, const ModelStep& part) {
+  const auto with_op = [](const ModelStep& of) {
+    return of.params.empty() || of.op.find(" + ") != of.op.npos ? of.params : of.op + ": " + of.params;
+  };
+  step.params = joined_once(with_op(step), with_op(part), "; ");
+  step.op = joined_once(step.op, part.op, " + ");
+  step.dtype = joined_once(step.dtype, part.dtype, " + ");
+  step.settings = joined_once(step.settings, part.settings, " ");
+  for (std::size_t i = 0; i < step.layers.size(); ++i) {
+    if (part.layers[i].row != nullptr) step.layers[i] = part.layers[i];
+  }
+}
+
+/// The whole steps that steps of one op each make up.
+void combine(std::span<const ModelStep> of_one_op, std::vector<ModelStep>& whole) {
+  std::vector<Alternatives> groups = by_layers(of_one_op);
+  const auto most = std::ranges::max_element(groups, {}, [](const Alternatives& group) {
+    std::size_t layers = 0;
+    for (const ModelStep& step : group) layers = std::max(layers, layers_with(step, has_row));
+    return layers;
+  });
+  for (ModelStep step : *most) {
+    for (auto group = groups.begin(); group != groups.end(); ++group) {
+      if (group != most) add_part(step, best_of(*group));
+    }
+    whole.push_back(std::move(step));
+  }
+}
+
+auto group_of(const ModelStep& step) {
+  return std::tie(step.model, step.tokens, step.cache, step.shaders);
+}
+
 }  // namespace
 
 double ModelStep::sum_us() const {
@@ -162,8 +244,28 @@ double ModelStep::sum_us() const {
   return sum;
 }
 
+double ModelStep::at_ceilings_us() const {
+  double us = sum_us();
+  for (const OpShare& share : by_op()) us -= share.gain_us;
+  return us;
+}
+
 bool ModelStep::is_complete() const {
-  return std::ranges::all_of(layers, [](const StepLayer& layer) { return layer.step_us.has_value(); });
+  return std::ranges::all_of(layers, has_step_time);
+}
+
+std::vector<OpShare> ModelStep::by_op() const {
+  std::vector<OpShare> shares;
+  for (const StepLayer& layer : layers) {
+    if (!layer.step_us) continue;
+    auto share = std::ranges::find(shares, layer.row->info.op, &OpShare::op);
+    if (share == shares.end()) share = shares.insert(share, {.op = layer.row->info.op});
+    ++share->layers;
+    share->us += *layer.step_us;
+    share->gain_us += us_to_gain(*layer.row);
+  }
+  std::ranges::stable_sort(shares, std::ranges::greater(), &OpShare::us);
+  return shares;
 }
 
 ModelSteps model_steps(const RunReport& report) {
@@ -171,11 +273,19 @@ ModelSteps model_steps(const RunReport& report) {
   Rows placed;
   for (const Record& record : report.records) {
     if (!is_timed_row_of_a_model(record.info)) continue;
-    (is_placed(record.info) ? placed : all.unplaced).push_back(&record);
+    (record.info.layer.empty() ? all.unplaced : placed).push_back(&record);
   }
-  for (const auto& [key, rows] : rows_by_step(placed)) {
-    add_layers(all.steps.emplace_back(key), rows, report);
+  std::vector<ModelStep> of_one_op;
+  for (const auto& [key, rows] : rows_by_step(placed)) add_layers(of_one_op.emplace_back(key), rows, report);
+  std::ranges::stable_sort(of_one_op,
+                           [](const ModelStep& a, const ModelStep& b) { return group_of(a) < group_of(b); });
+  for (auto first = of_one_op.begin(); first != of_one_op.end();) {
+    const auto last = std::find_if(first, of_one_op.end(),
+                                   [&](const ModelStep& step) { return group_of(step) != group_of(*first); });
+    combine({first, last}, all.steps);
+    first = last;
   }
+  std::ranges::stable_sort(all.steps, StepOrder());
   return all;
 }
 

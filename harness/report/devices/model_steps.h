@@ -25,36 +25,53 @@ struct StepLayer {
   std::optional<double> step_us;
 };
 
-/// The part of one step of a model (a decoded token, or a prompt) that one op computes.
+/// What the layers of one op add to a step.
+struct OpShare {
+  std::string op;
+  std::size_t layers = 0;  ///< that are in the sum
+  double us = 0;           ///< the sum over them
+  double gain_us = 0;      ///< what they would gain at their ceilings: us_to_gain (words.h)
+};
+
+/// One step of a model: a decoded token, a prompt, or one run of a net without tokens. Ops whose rows name
+/// the same layers are alternatives, and each makes a step; ops that compute other layers are parts of one
+/// step.
 struct ModelStep {
   std::string model;
-  std::int64_t tokens = 0;  ///< tokens that one step handles: 1 in decode
-  std::string op;
-  std::string dtype;                   ///< dtype of the op's first tensor
-  std::string cache;                   ///< "cold", else "hot"
+  std::int64_t tokens = 0;  ///< tokens that one step handles: 1 in decode; 0: the model's ops have none
+  std::string op;           ///< several ops are joined by " + "
+  std::string dtype;        ///< dtype of the first tensor of each op, likewise, equal ones once
+  std::string cache;        ///< "cold", else "hot"
   std::optional<std::string> shaders;  ///< as RowInfo::shaders
   std::string
       settings;  ///< parameters that distinguish steps of the same model, op and tokens: "group_size=32"
-  std::string params;             ///< parameters that all its rows share: "M=1 bias=false group_size=32"
+  std::string params;  ///< parameters that all rows of the op share: "M=1 bias=false group_size=32"; of
+                       ///< several ops "conv: bias=true; linear: M=1"
   std::vector<StepLayer> layers;  ///< every layer of the model in the report, in the report's order
 
   /// The sum over the layers that have a time, in us; 0 if none has.
   double sum_us() const;
+  /// What that sum would be if every layer reached the ceiling that limits it, in us.
+  double at_ceilings_us() const;
   /// Whether every layer is in the sum. If not, the step takes longer than the sum.
   bool is_complete() const;
+  /// The ops of the layers in the sum, the largest share first.
+  std::vector<OpShare> by_op() const;
 };
 
 /// The steps of models that a report's timed rows make up. Points into the report.
 struct ModelSteps {
   const RunReport* report = nullptr;
   std::vector<ModelStep> steps;  ///< by model, tokens, op and settings
-  /// Timed rows of a model that are in no step, as they do not give their layer or number of tokens.
+  /// Timed rows of a model that are in no step, as they name no layer.
   std::vector<const Record*> unplaced;
 };
 
 /// Sums the timed rows of layers for each step. A parameter with several values for one layer and number of
 /// tokens is a setting: each of its values makes a step. A parameter that changes only with the layer (its
-/// shape, the scale of its output) belongs to the layer.
+/// shape, the scale of its output) belongs to the layer. Where ops compute different layers of a model, the
+/// alternatives for the most layers make a step each, and of those for the other layers the one with the
+/// most times, then the fastest, is a part of each step.
 ModelSteps model_steps(const RunReport& report);
 
 /// A column of the CSV of layers in steps, like Column (columns.h).

@@ -6,6 +6,7 @@
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -28,6 +29,7 @@ struct DeviceStep {
 };
 
 std::string title_of(std::int64_t tokens) {
+  if (tokens == 0) return "one run of the model";
   return tokens == decode_tokens ? "decode, 1 token per step" : fmt::format("{} tokens per step", tokens);
 }
 
@@ -53,20 +55,47 @@ std::string lacking_text(const ModelStep& step) {
   return text;
 }
 
-/// A sum with missing layers is a bound.
-Cells step_cells(const DeviceStep& of) {
-  const ModelStep& step = *of.step;
+/// Steps of a model with tokens count those.
+double rate_of(const ModelStep& step) {
   const double us = step.sum_us();
+  return us > 0 ? static_cast<double>(std::max(step.tokens, std::int64_t{1})) * us_per_s / us : 0;
+}
+
+/// A sum with missing layers is a bound. `fastest_us` is the time of the fastest complete step, 0 if none is.
+Cells step_cells(const DeviceStep& of, double fastest_us) {
+  const ModelStep& step = *of.step;
+  const double us = step.sum_us(), rate = rate_of(step);
   const bool whole = step.is_complete();
   const std::string bound = whole ? "" : ">= ", rate_bound = whole ? "" : "<= ";
-  const double rate = us > 0 ? static_cast<double>(step.tokens) * us_per_s / us : 0;
   return {us > 0 ? bound + fixed(us / us_per_ms, 3) : "none",
+          whole && fastest_us > 0 ? fixed(us / fastest_us, 2) + "x" : "",
+          us > 0 ? bound + fixed(step.at_ceilings_us() / us_per_ms, 3) : "",
           us > 0 ? rate_bound + fixed(rate, rate < 100 ? 1 : 0) : "",
           fmt::format(
               "{} of {}",
               std::ranges::count_if(step.layers, [](const StepLayer& l) { return l.step_us.has_value(); }),
               step.layers.size()),
-          of.device, setting_of(step)};
+          of.device,
+          setting_of(step)};
+}
+
+/// What each op of a step adds, if it has several.
+std::string ops_line(const DeviceStep& of, std::size_t width) {
+  const std::vector<OpShare> shares = of.step->by_op();
+  if (shares.size() < 2) return "";
+  std::string text;
+  for (const OpShare& share : shares) {
+    text += fmt::format("{}{} {} ms ({:.0f} %, {} to gain)", text.empty() ? "" : ", ", printable(share.op),
+                        fixed(share.us / us_per_ms, 3), 100 * share.us / of.step->sum_us(),
+                        fixed(share.gain_us / us_per_ms, 3));
+  }
+  return wrapped_words("- " + of.device + ": " + text, width);
+}
+
+std::string ops_text(std::span<const DeviceStep> steps, std::size_t width) {
+  std::string text;
+  for (const DeviceStep& step : steps) text += ops_line(step, width);
+  return text.empty() ? "" : "\nwhat each op adds, and would gain at its ceilings\n" + text;
 }
 
 std::string layers_text(const DeviceStep& of, std::size_t width) {
@@ -107,8 +136,8 @@ std::string why_no_step(const ModelSteps& steps, const std::string& model) {
   const auto unplaced =
       std::ranges::count_if(steps.unplaced, [&](const Record* row) { return row->info.model == model; });
   if (unplaced > 0) {
-    return fmt::format("; {} of the model {} no layer or no tokens",
-                       counted_rows(static_cast<std::size_t>(unplaced)), unplaced == 1 ? "has" : "have");
+    return fmt::format("; {} of the model {} no layer", counted_rows(static_cast<std::size_t>(unplaced)),
+                       unplaced == 1 ? "has" : "have");
   }
   const bool has_model =
       std::ranges::any_of(steps.report->records, [&](const Record& row) { return row.info.model == model; });
@@ -119,17 +148,19 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
                          const std::string& model, const std::set<std::int64_t>& tokens, std::size_t width) {
   std::string text;
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    std::string lacking;
+    std::vector<std::string> lacking;
     for (const std::int64_t count : tokens) {
       const bool has_it = std::ranges::any_of(reports[i].steps, [&](const ModelStep& step) {
         return step.model == model && step.tokens == count;
       });
-      if (!has_it) lacking += (lacking.empty() ? "" : ", ") + std::to_string(count);
+      if (!has_it) lacking.push_back(std::to_string(count));
     }
     if (lacking.empty()) continue;
-    text += wrapped_words("- " + devices[i] + ": no step with " + lacking +
-                              (lacking == "1" ? " token" : " tokens") + why_no_step(reports[i], model),
-                          width);
+    std::string which;
+    if (lacking != std::vector<std::string>{"0"})
+      which = fmt::format(" with {} {}", fmt::join(lacking, ", "),
+                          lacking == std::vector<std::string>{"1"} ? "token" : "tokens");
+    text += wrapped_words("- " + devices[i] + ": no step" + which + why_no_step(reports[i], model), width);
   }
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const ModelStep& step : reports[i].steps) {
@@ -144,19 +175,25 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
 
 std::string model_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
                        const std::string& model, const StepsView& view) {
-  std::set<std::int64_t> tokens{decode_tokens, prompt_tokens};
+  std::set<std::int64_t> tokens;
   for (const ModelSteps& steps : reports) {
     for (const ModelStep& step : steps.steps) {
       if (step.model == model) tokens.insert(step.tokens);
     }
   }
+  if (tokens != std::set<std::int64_t>{0}) tokens.insert({decode_tokens, prompt_tokens});
   std::string text = printable(model) + ": a step is the sum over its layers of median time x calls\n";
   for (const std::int64_t count : tokens) {
     const std::vector<DeviceStep> steps = steps_with(reports, devices, model, count);
     if (steps.empty()) continue;
-    Table table{{"ms per step", "tokens/s", "layers", "device", "op and setting"}};
-    for (const DeviceStep& step : steps) table.push_back(step_cells(step));
-    text += '\n' + title_of(count) + '\n' + text_table(table, {true, true, true, false, false}, view.width);
+    Table table{{"ms per step", "ratio", "at ceilings", count == 0 ? "steps/s" : "tokens/s", "layers",
+                 "device", "op and setting"}};
+    const ModelStep& fastest = *steps.front().step;  // complete ones come first
+    for (const DeviceStep& step : steps)
+      table.push_back(step_cells(step, fastest.is_complete() ? fastest.sum_us() : 0));
+    text += '\n' + title_of(count) + '\n' +
+            text_table(table, {true, true, true, true, true, false, false}, view.width);
+    text += ops_text(steps, view.width);
     for (const DeviceStep& step : steps) {
       if (view.layers) text += layers_text(step, view.width);
     }
@@ -180,8 +217,10 @@ std::string steps_text(std::span<const ModelSteps> reports, const StepsView& vie
   return text + '\n' +
          wrapped_words(
              "No sum includes the parts of a model without a timed row that names a `layer`, such as "
-             "attention, norms, embedding and output head. Each sum uses one op for all layers; of several "
-             "rows of a layer, impl auto counts, else the fastest.",
+             "attention, norms, embedding and output head. Ops that compute the same layers make a sum each; "
+             "of several rows of a layer, impl auto counts, else the fastest. 'At ceilings' is the sum if "
+             "each "
+             "layer reached the ceiling that limits it.",
              view.width);
 }
 

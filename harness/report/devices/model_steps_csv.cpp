@@ -45,9 +45,10 @@ StepColumns columns_of_step() {
       {"device", "text", "name of the device",
        [](const RunInfo& run, const ModelStep&, const StepLayer&) { return run.device.name; }},
       of_step("model", "text", "the model", [](Step step) { return step.model; }),
-      of_step("tokens", "number", "tokens that one step handles",
+      of_step("tokens", "number", "tokens that one step handles; 0: the model's ops have none",
               [](Step step) { return std::to_string(step.tokens); }),
-      of_step("op", "text", "the op of all of the step's layers", [](Step step) { return step.op; }),
+      of_step("op", "text", "the ops of the step's layers, joined by ' + '",
+              [](Step step) { return step.op; }),
       of_step("dtype", "text", "type of the op's first tensor", [](Step step) { return step.dtype; }),
       of_step("cache", "text", "hot or cold, as in perf.csv", [](Step step) { return step.cache; }),
       of_step("shaders", "text", "folder of shaders searched before the embedded ones (--shaders)",
@@ -63,6 +64,8 @@ StepColumns columns_of_layer() {
   return {
       {"layer", "text", "the layer",
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) { return layer.name; }},
+      of_row("layer_op", "text", "the op that computes the layer; absent if the step has no row of it",
+             [](const Record& row) { return row.info.op; }),
       of_row("calls", "number", "calls of that layer in one step of the model",
              [](const Record& row) { return row.info.calls > 0 ? std::to_string(row.info.calls) : ""; }),
       {"layer_params", "text", "parameters in which the step's layers differ",
@@ -92,6 +95,10 @@ StepColumns columns_of_time() {
        }},
       of_time("pct_peak", "%", "share of the ceiling that limits the program",
               [](const PerfResult& perf) { return positive(percent_of_peak(perf), 2); }),
+      {"gain_us", "us", "what the layer would gain in a step at the ceiling that limits it",
+       [](const RunInfo&, const ModelStep&, const StepLayer& layer) {
+         return layer.step_us ? fixed(us_to_gain(*layer.row), 4) : "";
+       }},
       of_step("sum_us", "us", "sum of step_us over the layers of the step",
               [](const ModelStep& step) { return positive(step.sum_us(), 4); }),
       of_step("complete", "flag", "true: every layer of the model in the report is in the sum",

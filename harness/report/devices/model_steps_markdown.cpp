@@ -34,12 +34,18 @@ std::string ms_text(double us) {
 }
 
 std::string tokens_text(std::int64_t tokens) {
+  if (tokens == 0) return "one run";
   return std::to_string(tokens) + (tokens == 1 ? " token" : " tokens");
 }
 
 std::string rate_text(const ModelStep& step) {
-  const double rate = static_cast<double>(step.tokens) * us_per_s / step.sum_us();
+  const double rate = static_cast<double>(std::max(step.tokens, std::int64_t{1})) * us_per_s / step.sum_us();
   return fixed(rate, rate < 100 ? 1 : 0);
+}
+
+// A model without tokens has steps per second.
+std::string rate_unit(const ModelStep& step) {
+  return step.tokens == 0 ? " steps/s" : " tokens/s";
 }
 
 // A sum with missing layers is a lower bound of the time and an upper bound of the rate.
@@ -81,13 +87,16 @@ std::string lacking_names(const ModelStep& step) {
 }
 
 std::string overview(const ModelSteps& steps) {
-  std::vector<Cells> rows = {{"model", "tokens", "op", "setting", "ms per step", "tokens/s", "missing"}};
+  std::vector<Cells> rows = {
+      {"model", "tokens", "op", "setting", "ms per step", "at ceilings, ms", "per s", "missing"}};
   for (const ModelStep& step : steps.steps) {
-    rows.push_back({markdown_cell(step.model), std::to_string(step.tokens), markdown_code(step.op),
-                    setting_text(step), bounded(step, "at least", ms_text(step.sum_us())),
+    rows.push_back({markdown_cell(step.model), step.tokens == 0 ? "" : std::to_string(step.tokens),
+                    markdown_code(step.op), setting_text(step),
+                    bounded(step, "at least", ms_text(step.sum_us())),
+                    bounded(step, "at least", ms_text(step.at_ceilings_us())),
                     bounded(step, "at most", rate_text(step)), lacking_names(step)});
   }
-  return markdown_aligned(rows, {false, true, false, false, true, true, false});
+  return markdown_aligned(rows, {false, true, false, false, true, true, true, false});
 }
 
 bool has_ceilings(const ModelStep& step) {
@@ -124,6 +133,18 @@ std::string layers_table(const ModelStep& step) {
     rows[0].pop_back();
   }
   return markdown_aligned(rows, right);
+}
+
+// What each op adds, if there are several.
+std::string ops_table(const ModelStep& step) {
+  const std::vector<OpShare> shares = step.by_op();
+  if (shares.size() < 2) return "";
+  std::vector<Cells> rows = {{"op", "layers", "ms per step", "% of sum", "to gain at ceilings, ms"}};
+  for (const OpShare& share : shares) {
+    rows.push_back({markdown_code(share.op), std::to_string(share.layers), ms_text(share.us),
+                    fixed(100 * share.us / step.sum_us(), 1), ms_text(share.gain_us)});
+  }
+  return '\n' + markdown_aligned(rows, {false, true, true, true, true});
 }
 
 std::string why_lacking(const StepLayer& layer) {
@@ -167,11 +188,11 @@ std::string choices(const ModelStep& step) {
 
 std::string verdict(const ModelStep& step) {
   if (step.is_complete()) {
-    return ms_text(step.sum_us()) + " ms per step, " + rate_text(step) +
-           " tokens/s. Every layer of the model in the report is in the sum.\n";
+    return ms_text(step.sum_us()) + " ms per step, " + rate_text(step) + rate_unit(step) +
+           ". Every layer of the model in the report is in the sum.\n";
   }
   std::string text = step.sum_us() > 0 ? "At least " + ms_text(step.sum_us()) + " ms per step, at most " +
-                                             rate_text(step) + " tokens/s. Missing from the sum:\n\n"
+                                             rate_text(step) + rate_unit(step) + ". Missing from the sum:\n\n"
                                        : "There is no sum, as no layer has a time. Missing:\n\n";
   for (const StepLayer& layer : step.layers) {
     if (!layer.step_us) text += list_item(layer, why_lacking(layer));
@@ -183,26 +204,17 @@ std::string step_text(const ModelStep& step) {
   std::string text = "\n### " + markdown_cell(step.model) + ", " + tokens_text(step.tokens) + ": " +
                      markdown_code(step.op) + ", " + setting_text(step) + "\n\n";
   if (!step.params.empty()) text += "All layers: " + markdown_code(step.params) + "\n\n";
-  return text + layers_table(step) + '\n' + verdict(step) + choices(step);
-}
-
-std::string why_unplaced(const RowInfo& info) {
-  if (info.layer.empty()) return info.tokens > 0 ? "no `layer`" : "no `layer`, no `tokens`";
-  return "no `tokens`";
+  return text + layers_table(step) + ops_table(step) + '\n' + verdict(step) + choices(step);
 }
 
 // Counts by case, not by row: a case of a model has a row for each of its layers.
 std::string unplaced_text(const ModelSteps& steps) {
   std::map<std::string, std::size_t> rows;
   for (const Record* row : steps.unplaced) {
-    ++rows[markdown_code(row->info.op + '/' + row->info.name) + ": " + why_unplaced(row->info)];
+    ++rows[markdown_code(row->info.op + '/' + row->info.name)];
   }
   if (rows.empty()) return "";
-  std::string text = '\n' +
-                     wrapped(
-                         "Timed rows of models that are in no sum, as the report does not give their layer "
-                         "or their number of tokens (if an older assay wrote it, run them again):") +
-                     '\n';
+  std::string text = '\n' + wrapped("Timed rows of models that are in no sum, as they name no layer:") + '\n';
   for (const auto& [what, count] : rows) {
     text += "- " + what + ", " + std::to_string(count) + (count == 1 ? " row\n" : " rows\n");
   }
@@ -212,14 +224,18 @@ std::string unplaced_text(const ModelSteps& steps) {
 // Names the ops in the report, as nothing else that a model runs is in it.
 std::string scope_text(const ModelSteps& steps) {
   std::set<std::string> ops;
-  for (const ModelStep& step : steps.steps) ops.insert(markdown_code(step.op));
+  for (const ModelStep& step : steps.steps) {
+    for (const StepLayer& layer : step.layers) {
+      if (layer.row != nullptr) ops.insert(markdown_code(layer.row->info.op));
+    }
+  }
   std::string list;
   for (const std::string& op : ops) list += (list.empty() ? "" : ", ") + op;
   return '\n' +
          wrapped("Only timed rows that name a `layer` are summed, here rows of " + list +
                  ". Everything else that a step runs is in no sum: attention, norms, embedding, output head "
                  "and more, unless one of these ops computes it. So tokens/s counts the summed layers only. "
-                 "Each sum uses one op for all layers and adds medians of programs timed one by one.");
+                 "Each sum adds medians of programs timed one by one.");
 }
 
 std::string report_text(const ModelSteps& steps) {
@@ -228,7 +244,7 @@ std::string report_text(const ModelSteps& steps) {
                      markdown_cell(run.device.driver_name + " " + run.device.driver_info) + ", assay " +
                      markdown_cell(run.version) + ", " + markdown_cell(run.started_utc) +
                      (steps.report->complete ? "" : ", did not finish") + "\n\n";
-  if (steps.steps.empty()) return text + "No timed row names a layer of a model and its number of tokens.\n";
+  if (steps.steps.empty()) return text + "No timed row names a layer of a model.\n";
   text += overview(steps);
   for (const ModelStep& step : steps.steps) text += step_text(step);
   return text;

@@ -55,9 +55,9 @@ TEST(ModelStepsMarkdown, ShowsStepsLayersAndWhatNoSumHas) {
 
 Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
 
-| model | tokens | op       | setting | ms per step | tokens/s | missing |
-| ----- | -----: | -------- | ------- | ----------: | -------: | ------- |
-| llama |      1 | `linear` | i8, hot |       0.640 |     1562 |         |
+| model | tokens | op       | setting | ms per step | at ceilings, ms | per s | missing |
+| ----- | -----: | -------- | ------- | ----------: | --------------: | ----: | ------- |
+| llama |      1 | `linear` | i8, hot |       0.640 |           0.313 |  1562 |         |
 
 ### llama, 1 token: `linear`, i8, hot
 
@@ -73,8 +73,7 @@ All layers: `group=32`
 
 Only timed rows that name a `layer` are summed, here rows of `linear`. Everything else that a step runs is in
 no sum: attention, norms, embedding, output head and more, unless one of these ops computes it. So tokens/s
-counts the summed layers only. Each sum uses one op for all layers and adds medians of programs timed one by
-one.
+counts the summed layers only. Each sum adds medians of programs timed one by one.
 )");
 }
 
@@ -88,7 +87,9 @@ TEST(ModelStepsMarkdown, SaysWhatIsMissingFromASumAndThatItIsABound) {
   records.push_back(layer_row("attn.q", "auto", 5, "K=8 N=8 group=32"));
   records.back().info.tokens = 512;
   const std::string text = steps_markdown_of(records);
-  EXPECT_THAT(text, HasSubstr("| at least 0.160 |    at most 6250 | `mlp.down`, `head`, `attn.q` |"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("| at least 0.160 |  at least 0.020 |    at most 6250 | `mlp.down`, `head`, `attn.q` |"));
   EXPECT_THAT(text, HasSubstr("| `mlp.down` |    16 | K=16 N=8   | auto: gemv |     FAIL |"));
   EXPECT_THAT(text,
               HasSubstr("\nAt least 0.160 ms per step, at most 6250 tokens/s. Missing from the sum:\n\n"
@@ -130,22 +131,36 @@ TEST(ModelStepsMarkdown, SaysThatTheFastestRowOfImplAutoCounts) {
 
 TEST(ModelStepsMarkdown, NamesTheRowsThatAreInNoSum) {
   std::vector<Record> records = whole_step();
-  for (int i = 0; i < 2; ++i) {
-    records.push_back(layer_row("mlp.up", "auto", 9, ""));
-    records.back().info.name = "old";
-    records.back().info.tokens = 0;
-  }
-  records.push_back(layer_row("", "auto", 9, ""));
+  for (int i = 0; i < 2; ++i) records.push_back(layer_row("", "auto", 9, ""));
+  EXPECT_THAT(steps_markdown_of(records),
+              HasSubstr("\nTimed rows of models that are in no sum, as they name no layer:\n\n"
+                        "- `linear/decode`, 2 rows\n"));
+}
+
+TEST(ModelStepsMarkdown, ShowsWhatEachOfSeveralOpsAdds) {
+  std::vector<Record> records = whole_step();
+  records.push_back(layer_row("norm", "auto", 40, ""));
+  records.back().info.op = "norm";
+  records.back().perf->pct_peak_bw = 50;
+  EXPECT_THAT(steps_markdown_of(records),
+              HasSubstr("\n| op       | layers | ms per step | % of sum | to gain at ceilings, ms |\n"
+                        "| -------- | -----: | ----------: | -------: | ----------------------: |\n"
+                        "| `linear` |      2 |       0.640 |     50.0 |                   0.327 |\n"
+                        "| `norm`   |      1 |       0.640 |     50.0 |                   0.320 |\n"));
+}
+
+TEST(ModelStepsMarkdown, CountsStepsWhereAModelHasNoTokens) {
+  std::vector<Record> records = whole_step();
+  for (Record& record : records) record.info.tokens = 0;
   const std::string text = steps_markdown_of(records);
-  EXPECT_THAT(text, HasSubstr("\nTimed rows of models that are in no sum,"));
-  EXPECT_THAT(text,
-              HasSubstr("\n- `linear/decode`: no `layer`, 1 row\n- `linear/old`: no `tokens`, 2 rows\n"));
+  EXPECT_THAT(text, HasSubstr("\n### llama, one run: `linear`, i8, hot\n"));
+  EXPECT_THAT(text, HasSubstr("\n0.640 ms per step, 1562 steps/s."));
 }
 
 TEST(ModelStepsMarkdown, SaysThatAReportHasNone) {
   const std::string text = steps_markdown_of({test::timed("a", "fused", 1)});
   EXPECT_THAT(text, StartsWith("## Acme GPU 9\n"));
-  EXPECT_THAT(text, EndsWith("\nNo timed row names a layer of a model and its number of tokens.\n"));
+  EXPECT_THAT(text, EndsWith("\nNo timed row names a layer of a model.\n"));
 }
 
 TEST(ModelStepsCsv, HasALineForEachLayer) {
@@ -157,13 +172,15 @@ TEST(ModelStepsCsv, HasALineForEachLayer) {
   const std::string step = "Acme GPU 9,llama,1,linear,i8,hot,,,group=32,";
   EXPECT_THAT(
       csv_of(records),
-      StartsWith("device,model,tokens,op,dtype,cache,shaders,settings,params,layer,calls,layer_params,"
-                 "case,rows,impl,impl_auto,status,reason,time_us_p50,step_us,pct_peak,sum_us,complete"
-                 "\r\n" +
-                 step + "mlp.up,16,K=8 N=16,linear/mlp.up/auto,1,auto,gemv,PASS,,10.0000,160.0000," +
-                 "12.50,160.0000,false\r\n" + step +
-                 "mlp.down,16,K=16 N=8,linear/mlp.down/auto,1,auto,,FAIL,wrong,,,,160.0000,false\r\n" + step +
-                 "head,,,,0,,,,,,,,160.0000,false\r\n"));
+      StartsWith(
+          "device,model,tokens,op,dtype,cache,shaders,settings,params,layer,layer_op,calls,"
+          "layer_params,case,rows,impl,impl_auto,status,reason,time_us_p50,step_us,pct_peak,gain_us,sum_us,"
+          "complete"
+          "\r\n" +
+          step + "mlp.up,linear,16,K=8 N=16,linear/mlp.up/auto,1,auto,gemv,PASS,,10.0000,160.0000," +
+          "12.50,140.0000,160.0000,false\r\n" + step +
+          "mlp.down,linear,16,K=16 N=8,linear/mlp.down/auto,1,auto,,FAIL,wrong,,,,,160.0000,false\r\n" +
+          step + "head,,,,,0,,,,,,,,,160.0000,false\r\n"));
 }
 
 TEST(ModelSteps, KeepTheirTablesWholeWhateverTheTextIs) {

@@ -180,15 +180,84 @@ TEST(ModelSteps, DoNotGuessHowOftenALayerIsCalled) {
   EXPECT_FALSE(step.is_complete());
 }
 
-TEST(ModelSteps, LeaveOutRowsWithoutLayerOrTokens) {
-  Record without_layer = layer_row("");
-  const RunReport report =
-      test::report_of({layer_row("up"), with_tokens(layer_row("down"), 0), without_layer});
+TEST(ModelSteps, LeaveOutRowsWithoutLayer) {
+  const RunReport report = test::report_of({layer_row("up"), layer_row("")});
   const ModelSteps steps = model_steps(report);
-  EXPECT_THAT(steps.unplaced, ElementsAre(&report.records[1], &report.records[2]));
+  EXPECT_THAT(steps.unplaced, ElementsAre(&report.records[1]));
   ASSERT_EQ(steps.steps.size(), 1U);
-  EXPECT_THAT(names_of(steps.steps[0]), ElementsAre("up", "down")) << "its layer is one of the model's";
-  EXPECT_FALSE(steps.steps[0].is_complete());
+  EXPECT_THAT(names_of(steps.steps[0]), ElementsAre("up"));
+}
+
+Record of_op(Record record, const std::string& op, double median_us = 2) {
+  record.info.op = op;
+  record.perf->time_us_p50 = median_us;
+  return record;
+}
+
+TEST(ModelSteps, OfANetWithoutTokensAreStepsToo) {
+  const RunReport report = test::report_of({with_tokens(layer_row("conv1"), 0)});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 1U);
+  EXPECT_EQ(steps.steps[0].tokens, 0);
+  EXPECT_EQ(steps.steps[0].sum_us(), 6);
+}
+
+TEST(ModelSteps, AddOpsThatComputeOtherLayers) {
+  const RunReport report =
+      test::report_of({layer_row("first"), of_op(layer_row("depthwise"), "dw", 10),
+                       of_op(with_params(layer_row("expand"), "C=3 bias=true"), "pw", 5), layer_row("last")});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 1U);
+  const ModelStep& step = steps.steps[0];
+  EXPECT_EQ(step.op, "linear + dw + pw");
+  EXPECT_EQ(step.dtype, "i8") << "equal ones are named once";
+  EXPECT_EQ(step.params, "linear: K=8 M=4 N=16 bias=false; dw: K=8 M=4 N=16 bias=false; pw: C=3 bias=true");
+  EXPECT_TRUE(step.is_complete());
+  EXPECT_EQ(step.sum_us(), 3 * (2 + 10 + 5 + 2));
+  const std::vector<OpShare> shares = step.by_op();
+  ASSERT_EQ(shares.size(), 3U);
+  EXPECT_EQ(shares[0].op, "dw") << "the largest share first";
+  EXPECT_EQ(shares[0].us, 30);
+  EXPECT_EQ(shares[2].op, "linear");
+  EXPECT_EQ(shares[2].layers, 2U);
+  EXPECT_EQ(shares[2].us, 12);
+}
+
+TEST(ModelSteps, OfAlternativesForTheMostLayersTakeTheBestOfTheOthers) {
+  const RunReport report =
+      test::report_of({layer_row("up"), layer_row("down"), of_op(layer_row("up"), "quick", 1),
+                       of_op(layer_row("down"), "quick", 1), of_op(layer_row("norm"), "slow_norm", 9),
+                       of_op(layer_row("norm"), "norm", 4),
+                       with_status(of_op(layer_row("norm"), "wrong_norm", 1), Status::Fail)});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 2U);
+  EXPECT_EQ(steps.steps[0].op, "linear + norm");
+  EXPECT_EQ(steps.steps[0].sum_us(), 3 * (2 + 2 + 4));
+  EXPECT_EQ(steps.steps[1].op, "quick + norm");
+  EXPECT_EQ(steps.steps[1].sum_us(), 3 * (1 + 1 + 4));
+  for (const ModelStep& step : steps.steps) EXPECT_TRUE(step.is_complete());
+}
+
+TEST(ModelSteps, KeepAlternativesApartThatShareLayersThroughAThird) {
+  const RunReport report =
+      test::report_of({of_op(layer_row("a"), "one"), of_op(layer_row("b"), "two"),
+                       of_op(layer_row("a"), "both", 1), of_op(layer_row("b"), "both", 1)});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 3U)
+      << "'one' and 'two' are no step together, as 'both' computes their layers";
+  EXPECT_TRUE(steps.steps[0].is_complete());
+  EXPECT_FALSE(steps.steps[1].is_complete());
+}
+
+TEST(ModelSteps, SayWhatTheSumWouldBeAtTheCeilings) {
+  Record half = layer_row("half", "auto", 10);
+  half.perf->pct_peak_bw = 50;
+  Record unknown = layer_row("unknown", "auto", 4);
+  unknown.perf->pct_peak_bw = 0;
+  const RunReport report = test::report_of({half, unknown});
+  const ModelStep step = model_steps(report).steps.at(0);
+  EXPECT_EQ(step.sum_us(), 42);
+  EXPECT_EQ(step.at_ceilings_us(), 15 + 12) << "a layer without a ceiling stays as it is";
 }
 
 }  // namespace

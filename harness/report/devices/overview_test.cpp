@@ -93,13 +93,15 @@ TEST(Steps, AreTheSumOverTheLayersByDeviceTheFastestFirst) {
   std::vector<ModelSteps> steps;
   for (const RunReport& report : reports) steps.push_back(model_steps(report));
   const std::string text = steps_text(steps, {.width = width});
-  EXPECT_THAT(text, StartsWith("llama: a step is the sum over its layers of median time x calls\n\n"
-                               "decode, 1 token per step\n"
-                               "  ms per step  tokens/s  layers  device  op and setting\n"
-                               "        1.200       833  2 of 2  B       linear, i8, hot\n"
-                               "        1.500       667  2 of 2  A       linear, i8, hot\n"
-                               "\n512 tokens per step\n"));
-  EXPECT_THAT(text, HasSubstr("\n       15.000     34133  2 of 2  A       linear, i8, hot\n"));
+  EXPECT_THAT(text,
+              StartsWith("llama: a step is the sum over its layers of median time x calls\n\n"
+                         "decode, 1 token per step\n"
+                         "  ms per step  ratio  at ceilings  tokens/s  layers  device  op and setting\n"
+                         "        1.200  1.00x        0.150       833  2 of 2  B       linear, i8, hot\n"
+                         "        1.500  1.25x        0.188       667  2 of 2  A       linear, i8, hot\n"
+                         "\n512 tokens per step\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\n       15.000  1.00x        1.875     34133  2 of 2  A       linear, i8, hot\n"));
   EXPECT_THAT(text, HasSubstr("\nmissing\n- B: no step with 512 tokens\n"));
   EXPECT_THAT(text, Not(HasSubstr("  layers on B")));
   EXPECT_THAT(
@@ -107,6 +109,22 @@ TEST(Steps, AreTheSumOverTheLayersByDeviceTheFastestFirst) {
       HasSubstr("\n  layers on B, linear, i8, hot\n     us  calls  ms per step  % ceiling  impl  layer\n"
                 "  80.00     10        0.800       12.5  auto  up\n"));
   expect_fits(text);
+}
+
+TEST(Steps, OfSeveralOpsSayWhatEachAdds) {
+  Record depthwise = layer("depthwise", 0, 30);
+  depthwise.info.op = "conv_dw";
+  const std::vector<RunReport> reports = {report_on("A", {layer("first", 0, 10), depthwise}),
+                                          report_on("B", {test::timed("a", "fused", 5)})};
+  std::vector<ModelSteps> steps;
+  for (const RunReport& report : reports) steps.push_back(model_steps(report));
+  const std::string text = steps_text(steps, {.width = 200});
+  EXPECT_THAT(text, HasSubstr("\none run of the model\n"
+                              "  ms per step  ratio  at ceilings  steps/s  layers  device  op and setting\n"
+                              "        0.400  1.00x        0.050     2500  2 of 2  A       conv_dw + linear, "
+                              "i8, hot\n\nwhat each op adds, and would gain at its ceilings\n"
+                              "- A: conv_dw 0.300 ms (75 %, 0.263 to gain), linear 0.100 ms (25 %, 0.087 to "
+                              "gain)\n\nmissing\n- B: no step; the report has no row of the model\n"));
 }
 
 TEST(Steps, NameWhatIsMissingFromASum) {
@@ -117,7 +135,7 @@ TEST(Steps, NameWhatIsMissingFromASum) {
   std::vector<ModelSteps> steps;
   for (const RunReport& report : reports) steps.push_back(model_steps(report));
   const std::string text = steps_text(steps, {.width = 200});
-  EXPECT_THAT(text, HasSubstr("     >= 1.000   <= 1000  1 of 3  A       linear, i8, hot\n"));
+  EXPECT_THAT(text, HasSubstr("     >= 1.000     >= 0.125   <= 1000  1 of 3  A       linear, i8, hot\n"));
   EXPECT_THAT(text, HasSubstr("- A, decode, 1 token per step, linear, i8, hot: missing from the sum: down "
                               "(FAIL), gate (no timed row)\n"));
   EXPECT_THAT(text, HasSubstr("- A: no step with 512 tokens\n"));

@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/html/environment.h"
+#include "harness/report/html/models.h"
 #include "harness/report/html/row_facts.h"
 #include "harness/report/html/row_history.h"
 #include "harness/report/journal/codec.h"
@@ -242,6 +243,7 @@ class PageData::Impl {
                  {"complete", newest.complete},
                  {"seconds", json_number(seconds_of(newest))},
                  {"nights", track.nights}};
+    if (Json models = json_of_models(newest); !models.empty()) json["models"] = std::move(models);
     if (base) json["base"] = json_of_base(*base, newest.run, *comparison);
     devices_.back()["tracks"].push_back(std::move(json));
   }

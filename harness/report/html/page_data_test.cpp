@@ -184,6 +184,25 @@ TEST(PageData, GroupsFailuresWithNewOnesFirst) {
   EXPECT_EQ(groups.at(1).at("text"), "2 of 3 rows of shuffle: wrong value");
 }
 
+TEST(PageData, SumsTheStepsOfModels) {
+  Record up = test::timed("up", "auto", 10), down = test::timed("down", "auto", 4);
+  for (Record* row : {&up, &down}) {
+    row->info.model = "net";
+    row->info.layer = row->info.name;
+    row->info.calls = 2;
+  }
+  down.info.calls = 0;
+  const auto parts = parts_of(page_parts({run_of("2026-01-01", {up, down})}));
+  const json& models = parts.at("core").at("devices").at(0).at("tracks").at(0).at("models");
+  ASSERT_EQ(models.size(), 1U);
+  EXPECT_EQ(models.at(0).at("model"), "net");
+  EXPECT_EQ(models.at(0).at("setting"), "shuffle, i8, hot");
+  EXPECT_EQ(models.at(0).at("us"), 20);
+  EXPECT_EQ(models.at(0).at("at_ceilings_us"), 2.5);
+  EXPECT_EQ(models.at(0).at("lacking"), json::parse(R"(["down"])"));
+  EXPECT_EQ(models.at(0).at("ops").at(0).at("gain_us"), 17.5);
+}
+
 TEST(PageData, TellsTimesBoundsAndChangedHashesOfEveryNight) {
   Record slow = test::timed("a", "fused", 4), fast = test::timed("a", "fused", 2);
   slow.perf->output_hash = "another";

@@ -221,6 +221,23 @@ void fields(Visit& visit, Is<Diagnosis> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<ReplayedAnswer> auto& x) {
+  visit("hash", x.hash);
+  visit("right", x.right);
+  visit("runs", x.runs);
+}
+
+template <class Visit>
+void fields(Visit& visit, Is<Replay> auto& x) {
+  visit("runs", x.runs);
+  visit("wrong", x.wrong);
+  visit("hot_runs", x.hot_runs);
+  visit("hot_wrong", x.hot_wrong);
+  visit("answers", x.answers);
+  visit("more_answers", x.more_answers);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<AccuracyResult> auto& x) {
   visit("output", x.output);
   visit("class", x.output_class);
@@ -248,6 +265,7 @@ void fields(Visit& visit, Is<AccuracyResult> auto& x) {
   visit("reference_ms", x.reference_ms);
   visit("gpu_ms", x.gpu_ms);
   visit("memory_bytes", x.memory_bytes);
+  visit("replay", x.replay);
 }
 
 template <class Visit>
@@ -348,6 +366,7 @@ void fields(Visit& visit, Is<RowEnd> auto& x) {
   visit("status", x.status, always);
   visit("reason", x.reason);
   visit("retry", x.retry);
+  visit("stopped", x.stopped);
   visit("own_end", x.own_end);
   visit("perf", x.perf);
   visit("chain", x.chain);

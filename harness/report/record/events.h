@@ -38,7 +38,8 @@ struct Block {
   }
 };
 
-/// The reason of a row that was cut short or not reached because the run was stopped contains these words.
+/// The reason of a row that was cut short or not reached because the run was stopped contains these words
+/// (RowEnd::stopped says so to programs).
 inline constexpr std::string_view stopped_because = "the run was stopped";
 
 /// The event of a row's end: its status, and the facts that no earlier event has.
@@ -48,6 +49,9 @@ struct RowEnd {
   /// Result of a failed row's second try: "REPRODUCED" or "ORDER_DEPENDENT"; empty: there was none. (A row
   /// that passed once and failed once is FLAKY, which is a status.)
   std::string retry;
+  /// The row did not run, or not to its end, because the run was stopped, and not because its device was
+  /// given up.
+  bool stopped = false;
   std::optional<OwnEnd> own_end;   ///< see Record
   std::optional<PerfResult> perf;  ///< if the row has a time; without the figures that its blocks give
   std::optional<ChainPlan> chain;  ///< see Record

@@ -130,6 +130,23 @@ struct Diagnosis {
   double share = 0;  ///< share of the wrong elements that it explains, 0.9 to 1
 };
 
+/// One of the different answers of a row that was run many times.
+struct ReplayedAnswer {
+  std::string hash;
+  bool right = false;
+  int runs = 0;  ///< that gave this answer
+};
+
+/// How a row's answer varies over runs of the same program on the same inputs (--replay).
+struct Replay {
+  int runs = 0;
+  int wrong = 0;  ///< runs with a wrong answer, or that wrote where they may not
+  int hot_runs = 0,
+      hot_wrong = 0;  ///< those on a device that had been kept busy; the others had rested before
+  std::vector<ReplayedAnswer> answers;  ///< the different ones, the most frequent first; at most 16
+  int more_answers = 0;                 ///< different answers beyond these
+};
+
 /// The accuracy of the answer: describes the worst output of the case.
 struct AccuracyResult {
   std::string output;
@@ -163,6 +180,7 @@ struct AccuracyResult {
   double reference_ms = 0;
   double gpu_ms = 0;  ///< wall time of upload, runs and download
   std::int64_t memory_bytes = 0;
+  std::optional<Replay> replay;  ///< with --replay
 };
 
 /// The time of one dispatch label within a program, from a separate pass with timestamps around each
@@ -287,6 +305,7 @@ struct Record {
   Status status = Status::Missing;
   std::string reason;             ///< a sentence with numbers, for every status but PASS
   std::string retry;              ///< see RowEnd
+  bool stopped = false;           ///< see RowEnd
   std::optional<OwnEnd> own_end;  ///< EXPECTED_FAIL and UNEXPECTED_PASS: the end without the rule
   std::optional<AccuracyResult>
       accuracy;                    ///< mode accu, once judged; a perf row has the result of its judged output

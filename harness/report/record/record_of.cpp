@@ -27,6 +27,7 @@ Record finished(RowEvents&& events) {
   record.status = end.status;
   record.reason = std::move(end.reason);
   record.retry = std::move(end.retry);
+  record.stopped = end.stopped;
   record.own_end = std::move(end.own_end);
   record.accuracy = std::move(events.judged);
   record.perf = std::move(end.perf);
@@ -53,16 +54,6 @@ std::string_view case_id(const RowInfo& info) {
   return id;
 }
 
-/// A word of a shell command line, quoted if a shell would split or expand it.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view plain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-:=,@%";
-  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 }  // namespace
 
 Record record_of(const RunInfo& run, RowEvents events) {
@@ -77,6 +68,7 @@ RowEnd end_of(const Record& record) {
   return {.status = record.status,
           .reason = record.reason,
           .retry = record.retry,
+          .stopped = record.stopped,
           .own_end = record.own_end,
           .perf = record.perf,
           .chain = record.chain,

@@ -1,9 +1,12 @@
 #include "harness/report/record/words.h"
 
+#include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/record/diagnoses.h"
 #include "harness/report/record/record.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -161,13 +164,47 @@ std::string failure_text(const Record& record) {
   return text + '\n';
 }
 
+std::string replay_text(const Replay& replay) {
+  constexpr std::size_t hash_digits = 12, most_listed = 4;
+  const auto runs = static_cast<std::size_t>(replay.runs), wrong = static_cast<std::size_t>(replay.wrong);
+  const Interval rate = share_interval(wrong, runs);
+  const auto percent = [](double share) { return fixed(100 * share, 1); };
+  std::string text;
+  if (wrong == 0) {
+    text =
+        fmt::format("right in all {} runs: at most {} % of runs are wrong (95 %)", runs, percent(rate.high));
+  } else {
+    text = fmt::format(
+        "wrong in {} of {} runs ({} %, 95 % interval {} to {} %): {} of {} on a busy device, {} of {} "
+        "on a rested one",
+        wrong, runs, percent(static_cast<double>(wrong) / static_cast<double>(runs)), percent(rate.low),
+        percent(rate.high), replay.hot_wrong, replay.hot_runs, replay.wrong - replay.hot_wrong,
+        replay.runs - replay.hot_runs);
+  }
+  const std::size_t answers = replay.answers.size() + static_cast<std::size_t>(replay.more_answers);
+  if (answers < 2) return text;
+  text += fmt::format("; {} different answers:", answers);
+  for (std::size_t i = 0; i < std::min(most_listed, replay.answers.size()); ++i) {
+    const ReplayedAnswer& answer = replay.answers[i];
+    text += fmt::format("{} {} in {} {}{}", i == 0 ? "" : ",", answer.hash.substr(0, hash_digits),
+                        answer.runs, answer.runs == 1 ? "run" : "runs", answer.right ? "" : " (wrong)");
+  }
+  return text + (answers > most_listed ? ", ..." : "");
+}
+
+bool varies(const Replay& replay) {
+  return replay.wrong > 0 || replay.answers.size() > 1;
+}
+
 double percent_of_peak(const PerfResult& perf) {
   return perf.limited_by == "operations" ? perf.pct_peak_ops : perf.pct_peak_bw;
 }
 
 double us_to_gain(const Record& row) {
+  const double percent = percent_of_peak(*row.perf);
+  if (!(percent > 0)) return 0;
   const auto calls = static_cast<double>(std::max<std::int64_t>(1, row.info.calls));
-  return row.perf->time_us_p50 * calls * std::max(0.0, 1 - percent_of_peak(*row.perf) / 100);
+  return row.perf->time_us_p50 * calls * std::max(0.0, 1 - percent / 100);
 }
 
 bool has_time(const Record& record) {

@@ -35,6 +35,12 @@ std::string layer_text(const Record& record);
 /// elements (2.7 %)". Empty if nothing is wrong.
 std::string describe(const AccuracyResult& accuracy);
 
+/// "wrong in 7 of 60 runs (11.7 %, 95 % interval 5.8 to 22.2 %): 5 of 30 on a busy device, 2 of 30 on a
+/// rested one; 3 different answers: 1a2b3c4d5e6f in 53 runs, ...".
+std::string replay_text(const Replay& replay);
+/// Whether any run was wrong, or two answers differ.
+bool varies(const Replay& replay);
+
 /// A failure as lines for people: status and id, place, the error and its reason (the record's, or describe()
 /// if it has none), the largest error, the tile map, the repro line. Plain text, used by JUnit and the
 /// console.
@@ -45,7 +51,7 @@ std::string failure_text(const Record& record);
 double percent_of_peak(const PerfResult& perf);
 
 /// The time in us that a timed row would gain if it reached that ceiling, over all calls of its layer in a
-/// step of its model.
+/// step of its model; 0 if its share is unknown.
 double us_to_gain(const Record& row);
 
 /// Whether the record's time may be shown: it was measured, and the timed answer was right.

@@ -266,6 +266,16 @@ Columns evidence_columns() {
                [](Accuracy a) { return fixed(a.gpu_ms, 3); }),
       accuracy("memory_bytes", "bytes", "device memory of the case, guards included",
                [](Accuracy a) { return std::to_string(a.memory_bytes); }),
+      accuracy("replays", "number", "further runs of the row (--replay)",
+               [](Accuracy a) { return a.replay ? std::to_string(a.replay->runs) : ""; }),
+      accuracy("replays_wrong", "number", "those whose answer was wrong",
+               [](Accuracy a) { return a.replay ? std::to_string(a.replay->wrong) : ""; }),
+      accuracy("replay_answers", "number", "different answers of these runs",
+               [](Accuracy a) {
+                 return a.replay ? std::to_string(a.replay->answers.size() +
+                                                  static_cast<std::size_t>(a.replay->more_answers))
+                                 : "";
+               }),
   };
 }
 

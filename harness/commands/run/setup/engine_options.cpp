@@ -1,6 +1,7 @@
 #include "harness/commands/run/setup/engine_options.h"
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/report/record/events.h"
 
 #include <fmt/format.h>
@@ -55,6 +56,8 @@ std::string repro_options(const RunOptions& options) {
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
   for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
   if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
+  for (const std::string& value : options.cases.values) add("--set " + shell_word(value));
+  if (options.rows.replays > 0) add(fmt::format("--replay {}", options.rows.replays));
   if (options.cases.nodes) add("--nodes");
   if (!options.cases.times.empty()) add(fmt::format("--times '{}'", options.cases.times.string()));
   if (options.validation) add("--validation");

@@ -196,7 +196,7 @@ class WorkerMain {
   void load_cases(const ShardInfo& shard) {
     std::ostringstream told;
     loaded_ = load_and_complain(options_.cases, context_.registry, told);
-    selected_ = select(loaded_.cases, options_.cases.selection());
+    selected_ = selected_cases(options_.cases, loaded_.cases);
     if (shard.is_part()) selected_ = cases_of_shard(selected_, planned_groups(options_, selected_), shard);
     expectations_ = load_expectations(options_.cases.expectation_files()).expectations;
   }

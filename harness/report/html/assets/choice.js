@@ -12,6 +12,7 @@ const labels = {
   verdict: "Verdict",
   mode: "Mode",
   tier: "Tier",
+  model: "Model",
   device: "Device"
 };
 

@@ -6,6 +6,7 @@ import {readCore} from "./data.js";
 import {day} from "./format.js";
 import {drawHeatMap} from "./heat_map.js";
 import {drawImpls} from "./impls.js";
+import {drawModels} from "./models.js";
 import {drawRoofline} from "./roofline.js";
 import {drawRow} from "./row_part.js";
 import {drawRows} from "./rows.js";
@@ -116,6 +117,7 @@ async function main() {
   const core = await readCore();
   title(core);
   drawVerdict(core);
+  drawModels(core);
   drawFilters(core);
   const drawing = new Drawing(core);
   addEventListener("hashchange", () => drawing.draw());

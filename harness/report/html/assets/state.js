@@ -1,7 +1,7 @@
 // The state of the view is in the URL's fragment, so that a view can be shared.
 
 // Keys of filters, in the order in which they are shown.
-export const filterKeys = ["q", "op", "impl", "status", "failure", "verdict", "mode", "tier", "device"];
+export const filterKeys = ["q", "op", "impl", "status", "failure", "verdict", "mode", "tier", "model", "device"];
 
 export function readState() {
   const state = {};
@@ -89,6 +89,7 @@ export function filtered(rows, state) {
   add("verdict", (row) => row.verdict === state.verdict);
   add("mode", (row) => row.case.mode === state.mode);
   add("tier", (row) => row.case.tier === state.tier);
+  add("model", (row) => row.case.model === state.model);
   add("device", (row) => row.device.short_name === state.device);
   return rows.filter((row) => tests.every((test) => test(row)));
 }

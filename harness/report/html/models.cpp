@@ -1,0 +1,47 @@
+#include "harness/report/html/models.h"
+
+#include "harness/report/devices/model_steps.h"
+
+namespace assay {
+namespace {
+
+Json json_of_op(const OpShare& share) {
+  return {{"op", json_text(share.op)},
+          {"layers", share.layers},
+          {"us", json_number(share.us)},
+          {"gain_us", json_number(share.gain_us)}};
+}
+
+/// What distinguishes a step from others of its model and number of tokens.
+std::string setting_of(const ModelStep& step) {
+  std::string text = step.op + ", " + step.dtype + ", " + step.cache;
+  if (!step.settings.empty()) text += ", " + step.settings;
+  if (step.shaders) text += ", shaders " + *step.shaders;
+  return text;
+}
+
+Json json_of_step(const ModelStep& step) {
+  Json ops = Json::array(), lacking = Json::array();
+  for (const OpShare& share : step.by_op()) ops.push_back(json_of_op(share));
+  for (const StepLayer& layer : step.layers) {
+    if (!layer.step_us) lacking.push_back(json_text(layer.name));
+  }
+  return {{"model", json_text(step.model)},
+          {"tokens", step.tokens},
+          {"setting", json_text(setting_of(step))},
+          {"us", json_number(step.sum_us())},
+          {"at_ceilings_us", json_number(step.at_ceilings_us())},
+          {"layers", step.layers.size()},
+          {"lacking", std::move(lacking)},
+          {"ops", std::move(ops)}};
+}
+
+}  // namespace
+
+Json json_of_models(const RunReport& report) {
+  Json models = Json::array();
+  for (const ModelStep& step : model_steps(report).steps) models.push_back(json_of_step(step));
+  return models;
+}
+
+}  // namespace assay
