@@ -39,3 +39,9 @@ find_library(RE2 libre2.a REQUIRED)
 add_library(assay_re2 UNKNOWN IMPORTED)
 set_target_properties(assay_re2 PROPERTIES IMPORTED_LOCATION ${RE2} INTERFACE_INCLUDE_DIRECTORIES ${RE2_DIR})
 
+# The static library of SQLite, for the same reason.
+find_path(SQLITE_DIR sqlite3.h REQUIRED)
+find_library(SQLITE libsqlite3.a REQUIRED)
+add_library(assay_sqlite UNKNOWN IMPORTED)
+set_target_properties(assay_sqlite PROPERTIES IMPORTED_LOCATION ${SQLITE} INTERFACE_INCLUDE_DIRECTORIES ${SQLITE_DIR})
+target_link_libraries(assay_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)

@@ -46,7 +46,7 @@ copy_licences() {
   {
     # The chart library of the HTML page is part of the binary: it is built from these.
     dpkg-query -W -f='${db:Status-Status} ${Package}\n' node-d3 'node-d3-*' libjs-d3-format | sed -n 's/^installed //p'
-    printf '%s\n' glslang-dev spirv-tools libvulkan-volk-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libssl-dev libzstd-dev libre2-dev zlib1g-dev
+    printf '%s\n' glslang-dev spirv-tools libvulkan-volk-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libssl-dev libzstd-dev libre2-dev zlib1g-dev libsqlite3-dev
     for library in "$@"; do dpkg-query -S "$(realpath "$library")" | cut -d: -f1; done
   } | sort -u | while read -r package; do
     cp "/usr/share/doc/$package/copyright" "$to/$package.txt"

@@ -39,6 +39,7 @@ packages=(
   libre2-dev           # users' regular expressions, in linear time
   libzstd-dev          # published journals are compressed
   zlib1g-dev           # members of .npz archives are
+  libsqlite3-dev       # `assay export` writes databases
   libbenchmark-dev     # perf.json's format and reporter
   node-d3              # draws the pictures of `assay page`, part of the binary
   libgtest-dev         # unit tests: looked for when configuring, even if only the binary is built
@@ -53,6 +54,7 @@ dev_packages=(
   libbenchmark-tools
   python3-scipy
   python3-numpy # recomputes the golden vectors
+  python3-prometheus-client # reads what `assay export --openmetrics` writes
   # The page of `assay page` in a real browser
   chromium
   chromium-driver

@@ -56,6 +56,7 @@ void add_new_op(Commands& commands);
 void add_devices(Commands& commands);
 void add_merge(Commands& commands);
 void add_import(Commands& commands);
+void add_export(Commands& commands);
 void add_report(Commands& commands);
 void add_show(Commands& commands);
 void add_pivot(Commands& commands);

@@ -18,6 +18,11 @@ inline constexpr const char* report_help =
     "An output folder (the newest run of each device), the folder of a run or of a device, or a "
     "journal.jsonl";
 
+/// Help of a positional argument that names runs over time.
+inline constexpr const char* runs_help =
+    "The folder of a farm (all nights in it), output folders (all runs in them), folders of a run or of a "
+    "device, or journals";
+
 /// Adds the case files and the options that select rows from them.
 void add_case_options(CLI::App& app, app::CaseOptions& options);
 void add_benchmark_flag(CLI::App& app, bool& flag);

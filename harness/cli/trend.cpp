@@ -1,6 +1,7 @@
 #include "harness/commands/read/trend.h"
 
 #include "harness/cli/command.h"
+#include "harness/cli/shared_options.h"
 
 #include <CLI/CLI.hpp>
 
@@ -8,11 +9,7 @@ namespace assay::cli {
 namespace {
 
 void declare_trend(CLI::App& app, app::TrendOptions& options) {
-  app.add_option(
-         "reports", options.reports,
-         "The folder of a farm (all nights in it), output folders (all runs in them), folders of a run or "
-         "of a device, or journals")
-      ->required();
+  app.add_option("reports", options.reports, runs_help)->required();
   CLI::Option* days = app.add_option("--days", options.question.days,
                                      "Show changes of this many days before the newest night, or --until")
                           ->check(CLI::Range(1, 36500))

@@ -21,6 +21,7 @@ READ = [
     (r"^shaders/.*\.md$", ""),
     (r"^shaders/", "cheats_test example_test faults_test gpu_test new_op_tree_test ops_test seeded_faults_test"),
     (r"^docs/ops\.md$", "new_op_tree_test ops_test"),
+    (r"^docs/export\.md$", "commands_test cli_test"),
     (r"^reports/published/", "cli_test report_test"),
     (r"^tests/faults/(seeded|diagnosed)/", "seeded_faults_test"),
     (r"^tests/cheats/", "cheats_test"),

@@ -139,6 +139,7 @@ TEST_F(HostileReport, DoesNothingOutsideWhenItIsRead) {
                                              {"summary", "sent"},
                                              {"compare", "sent", "sent"},
                                              {"page", "-", "sent"},
+                                             {"export", "sent", "--openmetrics", "-"},
                                              {"verdict", "sent"},
                                              {"list", "c.yaml", "--shard", "1/2", "--balance", "sent"},
                                              {"merge", "sent/merged", "sent"}}) {

@@ -36,6 +36,7 @@ TEST(HostileWords, ReachNoTerminal) {
   const std::string damaged = folder.write(std::string("lost") + nasty + "/journal.jsonl", "{\"event\":\n");
   for (const char* command : {"report", "pivot", "summary"}) expect_harmless(assay({command, damaged}));
   expect_harmless(assay({"page", folder / "p.html", damaged}));
+  expect_harmless(assay({"export", damaged, "--openmetrics", "-"}));
   expect_harmless(assay({"merge", folder / "merged", damaged}));
   expect_harmless(assay({"run", file, "--expect-device", std::string("(") + nasty}));
 }

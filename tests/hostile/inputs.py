@@ -109,6 +109,7 @@ def readers(tries):
             lambda folder: ["show", folder, "--worst"], lambda folder: ["summary", base, folder],
             lambda folder: ["pivot", folder, base], lambda folder: ["page", "-", base, folder],
             lambda folder: ["merge", folder / "merged", folder],
+            lambda folder: ["export", folder, "--sqlite", folder / "runs.db", "--openmetrics", "-"],
             lambda folder: ["compare", folder, base, "--json", "-"]]
 
 

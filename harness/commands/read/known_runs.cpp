@@ -71,21 +71,6 @@ Paths journals_of_path(const fs::path& path) try { return journals_of_all_runs(p
   return journals;
 }
 
-/// All journals without duplicates: links of an output folder point to runs that are also below it.
-Paths different_journals(const Paths& paths, LeftOut& left_out) {
-  std::set<fs::path> seen;
-  Paths journals;
-  for (const fs::path& path : paths) {
-    const auto found = left_out.or_left_out(path, [&] { return journals_of_path(path); });
-    for (const fs::path& journal : found.value_or(Paths{})) {
-      std::error_code error;
-      const fs::path place = fs::canonical(journal, error);
-      if (seen.insert(error ? journal : place).second) journals.push_back(journal);
-    }
-  }
-  return journals;
-}
-
 /// As for a run with the largest number of rows; that takes this much memory.
 constexpr std::uintmax_t most_summary_bytes = std::uintmax_t{1} << 30;
 
@@ -114,9 +99,23 @@ NightSummary night_of(const fs::path& journal, RowNumbers& numbers, LeftOut& lef
 
 }  // namespace
 
+std::vector<fs::path> all_journals(const std::vector<fs::path>& paths, LeftOut& left_out) {
+  std::set<fs::path> seen;  // links of an output folder point to runs that are also below it
+  Paths journals;
+  for (const fs::path& path : paths) {
+    const auto found = left_out.or_left_out(path, [&] { return journals_of_path(path); });
+    for (const fs::path& journal : found.value_or(Paths{})) {
+      std::error_code error;
+      const fs::path place = fs::canonical(journal, error);
+      if (seen.insert(error ? journal : place).second) journals.push_back(journal);
+    }
+  }
+  return journals;
+}
+
 KnownRuns read_runs(const std::vector<fs::path>& paths, LeftOut& left_out) {
   KnownRuns runs;
-  for (const fs::path& journal : different_journals(paths, left_out)) {
+  for (const fs::path& journal : all_journals(paths, left_out)) {
     auto night =
         left_out.or_left_out(journal, [&] { return night_of(journal, runs.nights.numbers, left_out); });
     if (!night) continue;

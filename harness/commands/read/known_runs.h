@@ -52,8 +52,12 @@ struct KnownRuns {
   std::vector<std::filesystem::path> journals;  ///< one per night
 };
 
-/// Reads all runs that paths stand for: those of journals_of(), all others in an output folder, and all
-/// nights in the folder of a farm. A run is read from the summary that it wrote (history.csv); if that is
+/// The journals of all runs that paths stand for, without duplicates: those of journals_of(), all others in
+/// an output folder, and all nights in the folder of a farm. A path without any is left out.
+std::vector<std::filesystem::path> all_journals(const std::vector<std::filesystem::path>& paths,
+                                                LeftOut& left_out);
+
+/// Reads the runs of all_journals(). A run is read from the summary that it wrote (history.csv); if that is
 /// missing or damaged, from its journal. What cannot be read is left out. Throws Error if nothing is left.
 KnownRuns read_runs(const std::vector<std::filesystem::path>& paths, LeftOut& left_out);
 
