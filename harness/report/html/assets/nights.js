@@ -1,0 +1,133 @@
+// 3. Two nights chosen by hand: the times of each op in the nights between them, and the rows that changed.
+
+import {readPart} from "./data.js";
+import {choice, element, heatTable, link, note, replaceContent, scrolling} from "./dom.js";
+import {count, geometricMean, micros, moment, plural, ratioText, runNames} from "./format.js";
+import {colourBy, ratioLegend, ratioRange} from "./ratio_scale.js";
+import {change, changed, rowName} from "./state.js";
+
+const mostNights = 31;  // columns; of more nights, evenly spaced ones are shown
+const mostRows = 30;
+const firstNights = 14;  // that the page opens with
+
+// The tracks that have nights to compare: [name, device, track].
+function tracksOf(core) {
+  const found = [];
+  for (const device of core.devices) {
+    const several = device.tracks.filter((track) => track.nights.length > 1);
+    several.forEach((track, place) => {
+      found.push(
+        {name: place === 0 ? device.short_name : `${device.short_name} (${place + 1})`, device, track});
+    });
+  }
+  return found;
+}
+
+// The chosen places among the nights of a track, the earlier first.
+function chosen(core, track, state) {
+  const ids = track.nights.map((number) => core.runs[number].id);
+  const last = ids.length - 1;
+  const place = (id, otherwise) => (ids.includes(id) ? ids.indexOf(id) : otherwise);
+  const pair = [place(state.from, Math.max(0, last - firstNights + 1)), place(state.until, last)];
+  return pair.sort((a, b) => a - b);
+}
+
+// The nights that are shown, with the first and the last.
+function placesBetween(from, until) {
+  const all = d3.range(from, until + 1);
+  if (all.length <= mostNights) return all;
+  return d3.range(mostNights).map((n) => from + Math.round(n * (until - from) / (mostNights - 1)));
+}
+
+// For each op, the ratios of its rows: night by night, to the first night.
+function ratiosByOp(timed, places) {
+  const ops = new Map([["all", []]]);
+  for (const {row, history} of timed) {
+    if (!ops.has(row.case.op)) ops.set(row.case.op, []);
+    const first = history.t[places[0]];
+    const ratios =
+      places.map((place) => (first > 0 && history.t[place] > 0 ? history.t[place] / first : null));
+    ops.get(row.case.op).push(ratios);
+    ops.get("all").push(ratios);
+  }
+  const mean = (all, column) => {
+    const known = all.map((ratios) => ratios[column]).filter((ratio) => ratio !== null);
+    return known.length > 0 ? geometricMean(known) : null;
+  };
+  const lines = [...ops].map(([op, all]) => [op, places.map((_, column) => mean(all, column))]);
+  return lines.filter(([, means]) => means.some((one) => one !== null)).sort(([a], [
+    b
+  ]) => (b === "all") - (a === "all") || (a < b ? -1 : 1));
+}
+
+function opTable(lines, names, range) {
+  const cell = (ratio) =>
+    (ratio === null ? element("td", {class: "empty"}, "–") :
+                      colourBy(element("td", {class: "heat"}, ratioText(ratio, 3)), range, ratio));
+  return heatTable(
+    `Geometric mean of time / that of ${names[0]}`, names, lines.map(([op, means]) => [op, means.map(cell)]));
+}
+
+// The rows whose time changed by more than the intervals of both nights, those that changed most first.
+function changesOf(timed, from, until) {
+  const changes = [];
+  for (const {row, history} of timed) {
+    const [before, after] = [history.t[from], history.t[until]];
+    if (!(before > 0 && after > 0)) continue;
+    const slack = ((history.c[from] || 0) + (history.c[until] || 0)) / 100;
+    const size = Math.abs(Math.log(after / before));
+    if (size > Math.log(1 + slack)) changes.push({row, before, after, size});
+  }
+  return changes.sort((a, b) => b.size - a.size);
+}
+
+function changeTable(changes, names) {
+  const heads = ["row", "ratio", names[0], names[1]];
+  const line = ({row, before, after}) => element("tr", {},
+    element("th", {scope: "row"}, link(changed({row: rowName(row), to: "row"}), row.case.id)),
+    ...[ratioText(after / before), `${micros(before)} µs`, `${micros(after)} µs`].map(
+      (text, place) => element("td", {class: "number", "data-label": heads[place + 1]}, text)));
+  return element("table", {class: "changes fold"},
+    element("caption", {},
+      `Rows whose time changed by more than the intervals of both nights: ${count(changes.length)}`),
+    element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", {scope: "col"}, text)))),
+    element("tbody", {}, ...changes.slice(0, mostRows).map(line)));
+}
+
+function choices(core, tracks, one, [from, until]) {
+  const runs = one.track.nights.map((number) => core.runs[number]);
+  const dates = runs.map((run) => run.date);
+  const options = runs.map((run) => [run.id, `${moment(run.date, dates)}, ${run.commit}`]);
+  const device = choice("Device", tracks.map(({name}) => [name, name]), one.name,
+    (value) => change({"nights-on": value, from: "", until: ""}));
+  return element("div", {class: "choices"}, ...(tracks.length > 1 ? [device] : []),
+    choice("From", options, runs[from].id, (value) => change({from: value, until: runs[until].id})),
+    choice("Until", options, runs[until].id, (value) => change({from: runs[from].id, until: value})));
+}
+
+export async function drawNights(core, rows, state) {
+  const tracks = tracksOf(core);
+  if (tracks.length === 0)
+    return replaceContent("nights", note("No device has two runs with a row in common."));
+  const one = tracks.find(({name}) => name === state["nights-on"]) || tracks[0];
+  const [from, until] = chosen(core, one.track, state);
+  const {rows: histories} = await readPart(`history-${one.device.number}`);
+  const timed = rows.filter((row) => row.track === one.track && histories[row.place].t)
+                  .map((row) => ({row, history: histories[row.place]}));
+  const head = choices(core, tracks, one, [from, until]);
+  if (timed.length === 0 || from === until) {
+    return replaceContent("nights", head,
+      note(from === until ? "Choose two different nights." : "No timed row matches the filters."));
+  }
+  const names = runNames(one.track.nights.map((number) => core.runs[number].date));
+  const places = placesBetween(from, until);
+  const lines = ratiosByOp(timed, places);
+  const range = ratioRange([].concat(...lines.map(([, means]) => means)).filter((ratio) => ratio !== null));
+  const changes = changesOf(timed, from, until);
+  const more = changes.length - mostRows;
+  return replaceContent("nights", head,
+    scrolling("Ops and nights", opTable(lines, places.map((place) => names[place]), range)),
+    ratioLegend(range, "ratios of times"),
+    scrolling("Rows that changed", changeTable(changes, [names[from], names[until]])),
+    note(more > 0 ? `and ${plural(more, "row")} that changed less.` : "Above 1 is slower."));
+}
