@@ -395,7 +395,7 @@ class WeekPage(BrowserTest):
         self.assert_soon_equal(lambda: self.page.texts("#nights .heat-map thead th"), ["op", "11-18", "11-19"])
         self.page.wait()
         self.assertRegex(self.page.texts("#nights .heat-map tbody tr")[1], r"^q8ta_linear1\.000×1\.0[56]\d×$")
-        self.assertEqual(len(self.page.texts("#nights .changes tbody tr")), 6, "those that are slower since Thursday")
+        self.assertEqual(len(self.page.texts("#nights .table tbody tr")), 6, "those that are slower since Thursday")
         self.page.go(**{"op": "q8ta_linear", "impl": "gemv", "from": nights["mon"], "until": nights["wed"]})
         self.assertRegex(self.page.texts("#nights .heat-map tbody tr")[1], r"^q8ta_linear1\.000×(0\.99|1\.00)\d×(0\.99|1\.00)\d×$")
 

@@ -55,6 +55,14 @@ return Math.min(...[...document.querySelectorAll("main svg text")].filter(text =
   return parseFloat(getComputedStyle(text).fontSize) * scale;
 }));"""
 
+WRAPPED = """
+const lines = (node) => {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return new Set([...range.getClientRects()].map(box => Math.round(box.top))).size;
+};
+return [...document.querySelectorAll(".heat-map td")].filter(cell => lines(cell.querySelector("a") || cell) > 1).map(cell => cell.textContent);"""
+
 AXES = """
 return [...document.querySelectorAll("main .axis")].map(axis => [...axis.querySelectorAll(".tick text")].map(text => text.textContent));"""
 
@@ -160,6 +168,7 @@ class NarrowPages(BrowserTest):
         self.assertLessEqual(page.script("return document.documentElement.scrollWidth"), 400, name)
         self.assertEqual(page.script(CLIPPED, ["Ops and nights"]), [], name)
         self.assertEqual(page.script(OVERLAPPING), [], name)
+        self.assertEqual(page.script(WRAPPED), [], name)
         self.assertGreaterEqual(page.script(SMALLEST), 11, name)
         self.assert_no_complaints(page)
 

@@ -2,12 +2,13 @@
 
 import {readPart} from "./data.js";
 import {choice, element, heatTable, link, note, replaceContent, scrolling} from "./dom.js";
-import {count, geometricMean, micros, moment, plural, ratioText, runNames} from "./format.js";
+import {geometricMean, micros, moment, plural, ratioText, runNames} from "./format.js";
 import {colourBy, ratioLegend, ratioRange} from "./ratio_scale.js";
 import {change, changed, rowName} from "./state.js";
+import {sortedTable} from "./table.js";
 
-const mostNights = 31;  // columns; of more nights, evenly spaced ones are shown
-const mostRows = 30;
+const mostNights = 31;   // columns; of more nights, evenly spaced ones are shown
+const mostOpen = 30;     // rows that changed: more are folded
 const firstNights = 14;  // that the page opens with
 
 // The tracks that have nights to compare: [name, device, track].
@@ -81,17 +82,36 @@ function changesOf(timed, from, until) {
   return changes.sort((a, b) => b.size - a.size);
 }
 
-function changeTable(changes, names) {
-  const heads = ["row", "ratio", names[0], names[1]];
-  const line = ({row, before, after}) => element("tr", {},
-    element("th", {scope: "row"}, link(changed({row: rowName(row), to: "row"}), row.case.id)),
-    ...[ratioText(after / before), `${micros(before)} µs`, `${micros(after)} µs`].map(
-      (text, place) => element("td", {class: "number", "data-label": heads[place + 1]}, text)));
-  return element("table", {class: "changes fold"},
-    element("caption", {},
-      `Rows whose time changed by more than the intervals of both nights: ${count(changes.length)}`),
-    element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", {scope: "col"}, text)))),
-    element("tbody", {}, ...changes.slice(0, mostRows).map(line)));
+function changeTable(changes, names, dates) {
+  const head = {
+    name: "case",
+    text: "case",
+    title: "id of the case; opens its details",
+    isHead: true,
+    value: ({row}) => row.case.id,
+    show: ({row}) => link(changed({row: rowName(row), to: "row"}), row.case.id)
+  };
+  const figure = (name, text, title, value, show) =>
+    ({name, text, title, numeric: true, value, show: (line) => show(value(line))});
+  return sortedTable({
+    caption: "Rows that changed, those that changed most first",
+    file: "nights.csv",
+    rows: changes,
+    columns: [
+      head,
+      figure("ratio", "ratio", `time of ${names[1]} / that of ${names[0]}`,
+        (line) => line.after / line.before, (ratio) => ratioText(ratio, 3)),
+      figure("before_us", `µs, ${names[0]}`, dates[0], (line) => line.before, micros),
+      figure("after_us", `µs, ${names[1]}`, dates[1], (line) => line.after, micros)
+    ]
+  });
+}
+
+function changePart(changes, names, dates) {
+  const title = `${plural(changes.length, "row")} changed by more than the intervals of both nights`;
+  if (changes.length === 0) return note(`${title}.`);
+  return element("details", {open: changes.length <= mostOpen}, element("summary", {}, title),
+    changeTable(changes, names, dates));
 }
 
 function choices(core, tracks, one, [from, until]) {
@@ -107,9 +127,10 @@ function choices(core, tracks, one, [from, until]) {
 
 export async function drawNights(core, rows, state) {
   const tracks = tracksOf(core);
-  if (tracks.length === 0)
-    return replaceContent("nights", note("No device has two runs with a row in common."));
-  const one = tracks.find(({name}) => name === state["nights-on"]) || tracks[0];
+  for (const node of document.querySelectorAll(".of-nights")) node.hidden = tracks.length === 0;
+  if (tracks.length === 0) return null;
+  const one = tracks.find(({name}) => name === state["nights-on"]) ||
+    tracks.find(({track}) => rows.some((row) => row.track === track)) || tracks[0];
   const [from, until] = chosen(core, one.track, state);
   const {rows: histories} = await readPart(`history-${one.device.number}`);
   const timed = rows.filter((row) => row.track === one.track && histories[row.place].t)
@@ -119,15 +140,14 @@ export async function drawNights(core, rows, state) {
     return replaceContent("nights", head,
       note(from === until ? "Choose two different nights." : "No timed row matches the filters."));
   }
-  const names = runNames(one.track.nights.map((number) => core.runs[number].date));
+  const runs = one.track.nights.map((number) => core.runs[number]);
+  const names = runNames(runs.map((run) => run.date));
   const places = placesBetween(from, until);
   const lines = ratiosByOp(timed, places);
   const range = ratioRange([].concat(...lines.map(([, means]) => means)).filter((ratio) => ratio !== null));
   const changes = changesOf(timed, from, until);
-  const more = changes.length - mostRows;
   return replaceContent("nights", head,
     scrolling("Ops and nights", opTable(lines, places.map((place) => names[place]), range)),
     ratioLegend(range, "ratios of times"),
-    scrolling("Rows that changed", changeTable(changes, [names[from], names[until]])),
-    note(more > 0 ? `and ${plural(more, "row")} that changed less.` : "Above 1 is slower."));
+    changePart(changes, [names[from], names[until]], [runs[from].date, runs[until].date]));
 }

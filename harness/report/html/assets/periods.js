@@ -26,7 +26,8 @@ function changeLine(core, dates, [place, before, after, since, previous]) {
 function periodPart(core, track, name, period) {
   const slower = period.changes.filter((change) => change[2] > change[1]).length;
   const faster = period.changes.length - slower;
-  const title = `${name}Over ${period.days} days: ${plural(slower, "row")} slower, ${count(faster)} faster`;
+  const title = `${name ? `${name}: over` : "Over"} ${period.days} days: ${plural(slower, "row")} slower, ${
+    count(faster)} faster`;
   const judged = note(`${plural(period.judged, "row")} judged by all nights; half of them show a change of ${
     period.visible_pct} % once it has lasted 3 nights.`);
   if (period.changes.length === 0)
@@ -45,7 +46,7 @@ function periodPart(core, track, name, period) {
 export function periodParts(core) {
   const parts = [];
   for (const device of core.devices) {
-    const name = core.devices.length > 1 ? `${device.short_name}: ` : "";
+    const name = core.devices.length > 1 ? device.short_name : "";
     for (const track of device.tracks)
       for (const period of track.periods || []) parts.push(periodPart(core, track, name, period));
   }

@@ -179,7 +179,10 @@ function curve(plot, x, y, points, key) {
   plot.svg.append("path").attr("class", `roof curve-${key}`).attr("d", line(shown));
   // The three curves differ most for small footprints.
   const [first] = shown;
-  return {text: key.replace("_gbps", ""), x: x(first.footprint_bytes), y: y(first[key]) - 6, anchor: "start"};
+  const from = x(first.footprint_bytes);
+  const text = key.replace("_gbps", "");
+  if (from - plot.left > 40) return {text, x: from - 5, y: y(first[key]) + 4, anchor: "end"};
+  return {text, x: from, y: y(first[key]) - 6, anchor: "start"};
 }
 
 function bandwidthPlot(rows, ceilings, width) {
