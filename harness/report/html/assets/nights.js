@@ -1,4 +1,5 @@
-// 3. Two nights chosen by hand: the times of each op in the nights between them, and the rows that changed.
+// 3. Two nights chosen by hand: the times of each op and model in the nights between them, and the rows that
+// changed.
 
 import {readPart} from "./data.js";
 import {choice, element, heatTable, link, note, replaceContent, scrolling} from "./dom.js";
@@ -40,33 +41,40 @@ function placesBetween(from, until) {
   return d3.range(mostNights).map((n) => from + Math.round(n * (until - from) / (mostNights - 1)));
 }
 
-// For each op, the ratios of its rows: night by night, to the first night.
-function ratiosByOp(timed, places) {
-  const ops = new Map([["all", []]]);
+// The lines of the table that a row counts in, with their place: all rows, its model, its op.
+function linesOf({model, op}) {
+  return [["0", "all rows"], ...(model ? [["1", `model ${model}`]] : []), ["2", op]];
+}
+
+// For each line, the geometric means of its rows' ratios: night by night, to the first night.
+function meansByLine(timed, places) {
+  const lines = new Map();
   for (const {row, history} of timed) {
-    if (!ops.has(row.case.op)) ops.set(row.case.op, []);
     const first = history.t[places[0]];
     const ratios =
       places.map((place) => (first > 0 && history.t[place] > 0 ? history.t[place] / first : null));
-    ops.get(row.case.op).push(ratios);
-    ops.get("all").push(ratios);
+    for (const [rank, name] of linesOf(row.case)) {
+      const key = rank + name;
+      if (!lines.has(key)) lines.set(key, []);
+      lines.get(key).push(ratios);
+    }
   }
   const mean = (all, column) => {
     const known = all.map((ratios) => ratios[column]).filter((ratio) => ratio !== null);
     return known.length > 0 ? geometricMean(known) : null;
   };
-  const lines = [...ops].map(([op, all]) => [op, places.map((_, column) => mean(all, column))]);
-  return lines.filter(([, means]) => means.some((one) => one !== null)).sort(([a], [
-    b
-  ]) => (b === "all") - (a === "all") || (a < b ? -1 : 1));
+  return [...lines.keys()]
+    .sort()
+    .map((key) => [key.slice(1), places.map((_, column) => mean(lines.get(key), column))])
+    .filter(([, means]) => means.some((one) => one !== null));
 }
 
 function opTable(lines, names, range) {
   const cell = (ratio) =>
     (ratio === null ? element("td", {class: "empty"}, "–") :
                       colourBy(element("td", {class: "heat"}, ratioText(ratio, 3)), range, ratio));
-  return heatTable(
-    `Geometric mean of time / that of ${names[0]}`, names, lines.map(([op, means]) => [op, means.map(cell)]));
+  return heatTable(`Geometric mean of time / that of ${names[0]}`, names,
+    lines.map(([name, means]) => [name, means.map(cell)]));
 }
 
 // The rows whose time changed by more than the intervals of both nights, those that changed most first.
@@ -143,7 +151,7 @@ export async function drawNights(core, rows, state) {
   const runs = one.track.nights.map((number) => core.runs[number]);
   const names = runNames(runs.map((run) => run.date));
   const places = placesBetween(from, until);
-  const lines = ratiosByOp(timed, places);
+  const lines = meansByLine(timed, places);
   const range = ratioRange([].concat(...lines.map(([, means]) => means)).filter((ratio) => ratio !== null));
   const changes = changesOf(timed, from, until);
   return replaceContent("nights", head,
