@@ -395,7 +395,7 @@ class WeekPage(BrowserTest):
         self.assert_soon_equal(lambda: self.page.state().get("from"), nights["wed"])
         self.page.wait()
         self.page.choose("#nights label:last-child select", nights["thu"])
-        self.assert_soon_equal(lambda: self.page.texts("#nights .heat-map thead th"), ["op", "11-18", "11-19"])
+        self.assert_soon_equal(lambda: self.page.texts("#nights .heat-map thead th"), ["op or model", "11-18", "11-19"])
         self.page.wait()
         self.assertRegex(self.page.texts("#nights .heat-map tbody tr")[-1], r"^q8ta_linear1\.000×1\.0[56]\d×$")
         self.assertEqual(len(self.page.texts("#nights .table tbody tr")), 6, "those that are slower since Thursday")

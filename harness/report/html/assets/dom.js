@@ -42,15 +42,15 @@ export function note(...text) {
   return element("p", {class: "note"}, ...text);
 }
 
-// A table of ops and coloured cells; `lines` are [op, cells].
-export function heatTable(caption, heads, lines) {
+// A table of ops, or what `corner` says, and coloured cells; `lines` are [name, cells].
+export function heatTable(caption, corner, heads, lines) {
   const table = element("table", {class: heads.length > 2 ? "heat-map many" : "heat-map"},
     element("caption", {}, caption),
     element("thead", {},
-      element("tr", {}, element("th", {scope: "col"}, "op"),
+      element("tr", {}, element("th", {scope: "col"}, corner),
         ...heads.map((head) => element("th", {scope: "col"}, head)))),
     element("tbody", {},
-      ...lines.map(([op, cells]) => element("tr", {}, element("th", {scope: "row"}, op), ...cells))));
+      ...lines.map(([name, cells]) => element("tr", {}, element("th", {scope: "row"}, name), ...cells))));
   table.style.setProperty("--columns", heads.length);  // for narrow windows: style.css
   return table;
 }

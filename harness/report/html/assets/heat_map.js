@@ -97,7 +97,7 @@ function table(core, cells, measure, range) {
   const ops = [...new Set([...cells.keys()].map((key) => key.split("\n")[0]))].sort();
   const cellsIn = (op) =>
     core.devices.map((device) => cell(op, device, cells.get(`${op}\n${device.number}`), measure, range));
-  return heatTable(`Ops and devices: ${measure.text}`, core.devices.map((device) => device.short_name),
+  return heatTable(`Ops and devices: ${measure.text}`, "op", core.devices.map((device) => device.short_name),
     ops.map((op) => [op, cellsIn(op)]));
 }
 
@@ -105,8 +105,7 @@ export function drawHeatMap(core, rows, state) {
   const timed = rows.filter((row) => row.time_us > 0);
   if (timed.length === 0) return replaceContent("heat-map", note("No timed row matches the filters."));
   const measures = measuresOf(core, timed);
-  const wanted = state.measure === "ratio" ? "" : state.measure;
-  const name = measures.has(wanted) ? wanted : measures.keys().next().value;
+  const name = measures.has(state.measure) ? state.measure : measures.keys().next().value;
   const measure = measures.get(name);
   const options = [...measures].map(([key, one]) => [key, one.text]);
   const cells = cellsOf(timed, measure);

@@ -73,7 +73,7 @@ function opTable(lines, names, range) {
   const cell = (ratio) =>
     (ratio === null ? element("td", {class: "empty"}, "–") :
                       colourBy(element("td", {class: "heat"}, ratioText(ratio, 3)), range, ratio));
-  return heatTable(`Geometric mean of time / that of ${names[0]}`, names,
+  return heatTable(`Geometric mean of time / that of ${names[0]}`, "op or model", names,
     lines.map(([name, means]) => [name, means.map(cell)]));
 }
 
