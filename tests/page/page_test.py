@@ -15,7 +15,7 @@ import subprocess
 import sys
 import unittest
 
-import readable
+import readable_test
 from browser import BrowserTest, HERE, PUBLISHED, Page, start_browser
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -451,7 +451,7 @@ def write_picture(assay, out, path):
 
 
 def load_tests(loader, tests, _pattern):
-    tests.addTests(loader.loadTestsFromModule(readable))
+    tests.addTests(loader.loadTestsFromModule(readable_test))
     return tests
 
 
