@@ -186,6 +186,12 @@ class NarrowPages(BrowserTest):
                            {"row": "Acme GPU 1:perf:linear_int8/case2/256x1024/4W4C.4W4C/tiled"})
         page.script("for (const part of document.querySelectorAll('details')) part.open = true")
         self.page_is_readable(page, "with everything open")
+        for width in (400, 1400):
+            page.open(page.state(), width)
+            left = page.script("""const box = document.querySelector("#nights .scroll");
+                                  box.scrollLeft = box.scrollWidth;
+                                  return box.querySelector("tbody th").getBoundingClientRect().left;""")
+            self.assertGreaterEqual(left, 0, "the names of ops stay in view while nights are scrolled")
 
 
 class NightsOfOneDayPage(BrowserTest):
