@@ -3,6 +3,7 @@
 #include "harness/cases/describe/ops_page.h"
 #include "harness/cli/command.h"
 #include "harness/commands/case_options.h"
+#include "harness/commands/loaded_cases.h"
 #include "harness/gpu/shaders/shader_sources.h"
 
 #include <CLI/CLI.hpp>

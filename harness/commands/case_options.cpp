@@ -2,19 +2,15 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
-#include "harness/cases/expansion/node_cases.h"
 #include "harness/cases/expectations/expectations.h"
 #include "harness/cases/near_ids.h"
 #include "harness/cases/yaml/case_files.h"
 #include "harness/cases/yaml/nearest.h"
-#include "harness/commands/read_node_times.h"
-#include "harness/commands/varied_cases.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <ostream>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -127,37 +123,6 @@ bool CaseOptions::is_narrowed() const {
 bool CaseOptions::is_partial() const {
   const auto is_file = [](const std::filesystem::path& path) { return !std::filesystem::is_directory(path); };
   return is_narrowed() || std::ranges::any_of(files, is_file);
-}
-
-LoadResult load(const CaseOptions& options, std::span<const std::filesystem::path> paths,
-                const Registry& registry) {
-  LoadOptions how{.seed = options.seed};
-  if (!options.times.empty()) how.node_times = read_node_times(options.times);
-  const auto load_once = [&](const LoadOptions& with) {
-    LoadResult loaded = load_cases(paths, registry, with);
-    loaded.node_times = with.node_times;
-    if (options.nodes) loaded.cases = node_cases(loaded.cases);
-    return loaded;
-  };
-  LoadResult loaded = load_once(how);
-  if (!options.values.empty()) loaded = with_values(options, how, std::move(loaded), load_once);
-  if (options.replays) loaded.cases = replayed_cases(options, std::move(loaded.cases));
-  return loaded;
-}
-
-std::vector<const Case*> selected_cases(const CaseOptions& options, std::span<const Case> loaded) {
-  if (options.values.empty() && !options.replays) return select(loaded, options.selection());
-  return select(loaded, {});  // load() has selected, as the ids have changed since
-}
-
-LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors) {
-  LoadResult loaded = load(options, options.paths(), registry);
-  for (const Diagnostic& error : loaded.errors) errors << to_string(error) << '\n';
-  if (!loaded.errors.empty()) {
-    errors << loaded.errors.size() << (loaded.errors.size() == 1 ? " error" : " errors")
-           << " in case files; the other cases are used, and the exit code will be 2\n";
-  }
-  return loaded;
 }
 
 void throw_nothing_selected(const CaseOptions& options, std::span<const Case> cases) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/cases/expansion/load.h"
+#include "harness/cases/case.h"
 #include "harness/cases/select.h"
 #include "harness/op/op.h"
 
@@ -55,17 +55,6 @@ struct CaseOptions {
 
 /// The files with rules in these places: a file itself, and the *.yaml files directly in a folder, sorted.
 std::vector<std::filesystem::path> expectation_files(std::span<const std::filesystem::path> places);
-
-/// Loads the cases of these paths. Throws Error if there is no report at `options.times`, or it has no time
-/// of a node.
-LoadResult load(const CaseOptions& options, std::span<const std::filesystem::path> paths,
-                const Registry& registry);
-
-/// The selected ones of the cases that load() returned.
-std::vector<const Case*> selected_cases(const CaseOptions& options, std::span<const Case> loaded);
-
-/// Loads the cases and writes their errors to `errors`. Throws what load() throws.
-LoadResult load_and_complain(const CaseOptions& options, const Registry& registry, std::ostream& errors);
 
 /// Throws Error(Usage) saying that none of these cases is selected, by which options, and what may have been
 /// meant.

@@ -10,7 +10,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 
 namespace assay::app {
@@ -26,19 +25,28 @@ std::string forms_of(const Case& test_case) {
   return text;
 }
 
-/// Tells points of one product apart by what --set does not replace.
-std::tuple<std::string, int, std::string, std::string, std::map<std::string, std::int64_t>> kind_of(
-    const Case& test_case, const cases::ReplacedValues& values) {
-  const bool keeps_impl = !values.replace("impl"), keeps_forms = !values.replace("forms");
-  return {test_case.where->file, test_case.where->line, keeps_impl ? test_case.impl->name : "",
-          keeps_forms ? forms_of(test_case) : "",
-          values.replace("tune") || !keeps_impl ? std::map<std::string, std::int64_t>() : test_case.tune};
+/// What --set leaves as it is of a case, which tells points of one product apart. Parameters whose defaults
+/// may follow from a replaced value are left out.
+std::vector<std::string> kind_of(const Case& test_case, const cases::ReplacedValues& values) {
+  std::vector<std::string> kind{fmt::format("{}:{}", test_case.where->file, test_case.where->line)};
+  if (!values.replace("impl")) kind.push_back(test_case.impl->name);
+  if (!values.replace("forms")) kind.push_back(forms_of(test_case));
+  if (!values.replace("impl") && !values.replace("tune")) {
+    for (const auto& [name, value] : test_case.tune) kind.push_back(fmt::format("{}={}", name, value));
+  }
+  Params left;
+  for (const ParamSpec& param : test_case.op->params) {
+    if (values.replace(param.name) || param.derive || !test_case.params->has(param.name)) continue;
+    left.set(param.name, test_case.params->at(param.name));
+  }
+  kind.push_back(left.canonical());
+  return kind;
 }
 
 /// Keeps those of the changed cases that come from selected ones.
 void keep_kinds(std::vector<Case>& changed, std::span<const Case* const> selected,
                 const cases::ReplacedValues& values) {
-  std::set<decltype(kind_of(changed.front(), values))> kinds;
+  std::set<std::vector<std::string>> kinds;
   for (const Case* one : selected) kinds.insert(kind_of(*one, values));
   std::erase_if(changed, [&](const Case& one) { return !kinds.contains(kind_of(one, values)); });
 }

@@ -20,18 +20,18 @@ Record replayed(const Case& test_case, int runs, const std::function<bool()>& st
   return Bench::shared().run({test_case}, options).records.at(0);
 }
 
-Case quantize_case(const std::string& impl) {
+Case replayed_quantize(const std::string& impl) {
   static const Op op = quantize();
   return fault_case(op, impl, quantize_params({2, 5, 3, 7}));
 }
 
-Case matmul_case(const std::string& impl) {
+Case replayed_matmul(const std::string& impl) {
   static const Op op = matmul();
   return fault_case(op, impl, matmul_params(5, 67, 13));
 }
 
 TEST(Replay, OfARightProgramGivesOneAnswer) {
-  const Record record = replayed(quantize_case("correct"), 7);
+  const Record record = replayed(replayed_quantize("correct"), 7);
   EXPECT_EQ(record.status, Status::Pass) << record.reason;
   const Replay& replay = record.accuracy->replay.value();
   EXPECT_EQ(replay.runs, 7);
@@ -43,7 +43,7 @@ TEST(Replay, OfARightProgramGivesOneAnswer) {
 }
 
 TEST(Replay, OfAWrongProgramCountsItsWrongRuns) {
-  const Record record = replayed(quantize_case("write_past_end"), 4);
+  const Record record = replayed(replayed_quantize("write_past_end"), 4);
   EXPECT_EQ(record.status, Status::Fail);
   EXPECT_EQ(record.accuracy->replay->wrong, 4) << "the answer is right, but guards were overwritten";
   EXPECT_EQ(record.accuracy->replay->hot_wrong, 2);
@@ -53,7 +53,7 @@ TEST(Replay, OfAWrongProgramCountsItsWrongRuns) {
 TEST(Replay, ShowsAnswersThatDifferFromRunToRun) {
   if (!Bench::shared().is_lavapipe())
     GTEST_SKIP() << "only lavapipe is known to keep shared memory between runs";
-  const Record record = replayed(matmul_case("uninitialized_shared"), 6);
+  const Record record = replayed(replayed_matmul("uninitialized_shared"), 6);
   EXPECT_EQ(record.status, Status::Fail);
   EXPECT_GT(record.accuracy->replay->answers.size(), 1U);
   EXPECT_GT(record.accuracy->replay->wrong, 0);
@@ -62,7 +62,7 @@ TEST(Replay, ShowsAnswersThatDifferFromRunToRun) {
 
 TEST(Replay, EndsWhenTheRunIsStopped) {
   int asked = 0;
-  const Record record = replayed(quantize_case("correct"), 1000, [&] { return ++asked > 6; });
+  const Record record = replayed(replayed_quantize("correct"), 1000, [&] { return ++asked > 6; });
   ASSERT_TRUE(record.accuracy.has_value());
   EXPECT_LT(record.accuracy->replay->runs, 10);
 }

@@ -6,117 +6,21 @@
 
 Needs Debian's chromium, chromium-driver and python3-selenium. Run it from the repository's root.
 """
-import base64
 import collections
 import csv
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import time
 import unittest
-import urllib.parse
 
-HERE = pathlib.Path(__file__).resolve().parent
-PUBLISHED = pathlib.Path("reports/published")
+import readable_test
+from browser import BrowserTest, HERE, PUBLISHED, Page, start_browser
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
 HOSTILE = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>\"'&\u2028</title>"
-INSTALL = "install it with: scripts/setup.sh --dev (Debian's chromium, chromium-driver and python3-selenium)"
-WIDTHS = (1280, 400)
-
-try:
-    from selenium import webdriver
-    from selenium.common.exceptions import JavascriptException
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-except ImportError as error:
-    sys.exit(f"the browser test needs selenium: {error}; {INSTALL}")
-
-
-def program(*names):
-    for name in names:
-        found = shutil.which(name)
-        if found:
-            return found
-    sys.exit(f"the browser test needs {names[0]}, which is not installed; {INSTALL}")
-
-
-def start_browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = program("chromium")
-    arguments = ["--headless=new", "--disable-gpu", "--hide-scrollbars", "--force-color-profile=srgb", "--disable-dev-shm-usage"]
-    if os.geteuid() == 0:
-        arguments.append("--no-sandbox")  # as root, Chromium does not start with its sandbox
-    for argument in arguments:
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(program("chromedriver")), options=options)
-
-
-class Page:
-    """A page in the browser."""
-
-    def __init__(self, browser, path):
-        self.browser = browser
-        self.url = "file://" + urllib.parse.quote(str(pathlib.Path(path).resolve()))
-
-    def open(self, state=None, width=1280, scheme="light"):
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-        self.resize(width)
-        self.browser.get("about:blank")  # otherwise a URL with another fragment would not reload the page
-        self.browser.get(self.url + ("#" + urllib.parse.urlencode(state) if state else ""))
-        self.wait()
-
-    def resize(self, width):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                     {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-
-    def wait(self):
-        """Waits until the page has drawn the state in the URL."""
-        until = time.monotonic() + 120
-        while time.monotonic() < until:
-            drawn = self.script("return document.documentElement.dataset.state === location.hash")
-            if drawn:
-                return
-            time.sleep(0.02)
-        raise AssertionError(f"the page was not drawn: {self.browser.get_log('browser')}")
-
-    def script(self, text, *arguments):
-        return self.browser.execute_script(text, *arguments)
-
-    def go(self, **state):
-        self.script("location.hash = arguments[0]", urllib.parse.urlencode(state))
-        self.wait()
-
-    def count(self, selector):
-        return self.script("return document.querySelectorAll(arguments[0]).length", selector)
-
-    def text(self, selector):
-        return self.script("return document.querySelector(arguments[0]).textContent", selector)
-
-    def texts(self, selector):
-        return self.script("return [...document.querySelectorAll(arguments[0])].map(node => node.textContent)", selector)
-
-    def click(self, selector):
-        self.browser.find_element(By.CSS_SELECTOR, selector).click()
-        self.wait()
-
-    def state(self):
-        return dict(urllib.parse.parse_qsl(self.script("return location.hash.slice(1)")))
-
-    def matching(self):
-        return int(self.text("#matching").split(" of ")[0].replace("\u202f", ""))
-
-    def complaints(self):
-        return self.browser.get_log("browser")
-
-    def picture(self, path, top=0, height=None):
-        size = self.script("return [document.documentElement.clientWidth, document.documentElement.scrollHeight]")
-        clip = {"x": 0, "y": top, "width": size[0], "height": min(height or size[1] - top, 8000), "scale": 1}
-        shot = self.browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
-        pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))
 
 
 def rows_of(folder, name):
@@ -143,49 +47,6 @@ class Published:
         for row in rows:
             counts.setdefault(row["key"], []).append(row)
         return counts
-
-
-class BrowserTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        OUT.mkdir(parents=True, exist_ok=True)
-        cls.browser = start_browser()
-        cls.addClassCleanup(cls.browser.quit)
-
-    def made(self, name, *reports):
-        path = OUT / f"{name}.html"
-        subprocess.run([ASSAY, "page", path, *reports], check=True)
-        return Page(self.browser, path)
-
-    def assert_soon(self, read, is_right, message=None, seconds=60):
-        """Asserts that what a page shows becomes right: a browser does what a click starts in its own time. Returns
-        what was read then."""
-        until = time.monotonic() + seconds
-        while True:
-            try:
-                value = read()
-            except (JavascriptException, OSError) as error:  # an element, or a file, that is not there yet
-                value = error
-            if not isinstance(value, Exception) and is_right(value):
-                return value
-            if time.monotonic() > until:
-                self.fail(f"{message or 'what the page shows'}: {value!r} after {seconds} s")
-            time.sleep(0.02)
-
-    def assert_soon_equal(self, read, expected, message=None):
-        return self.assert_soon(read, lambda value: value == expected, f"{message or 'the page'}, expected {expected!r}")
-
-    def assert_no_complaints(self, page):
-        self.assertEqual(page.complaints(), [], "the browser's console should be empty")
-
-    def assert_no_overflow(self, page, name):
-        """Asserts that nothing is wider than the window; saves screenshots."""
-        for width in WIDTHS:
-            for scheme in ("light", "dark"):
-                page.open(page.state(), width, scheme)
-                self.assertLessEqual(page.script("return document.documentElement.scrollWidth"), width, f"{name} at {width}")
-                page.picture(OUT / f"{name}-{width}-{scheme}.png")
-
 
 class PublishedPage(BrowserTest):
     @classmethod
@@ -230,12 +91,15 @@ class PublishedPage(BrowserTest):
 
     def test_the_heat_map_has_a_cell_for_each_op_that_a_device_timed(self):
         cells = {(row["op"], row["key"]) for row in self.reports.timed() if row["pct_peak_bw"] or row["pct_peak_ops"]}
+        self.page.go(measure="share")
         self.assertEqual(self.page.count("#heat-map td.heat"), len(cells))
-        self.page.go(measure="ratio")
+        self.page.go(measure="ratio:H200")
         keys = collections.defaultdict(set)
         for row in self.reports.timed():
             keys[row["case"], row["cache"], row["group"]].add(row["key"])
-        cells = {(case[0].split("/")[0], key) for case, devices in keys.items() if len(devices) > 1 for key in devices}
+        reference = next(row["key"] for row in self.reports.timed() if row["device"].endswith("H200"))
+        cells = {(case[0].split("/")[0], key) for case, devices in keys.items() if len(devices) > 1 and reference in devices
+                 for key in devices}
         self.assertEqual(self.page.count("#heat-map td.heat"), len(cells))
 
     def test_the_roofline_has_a_mark_for_each_timed_row_of_every_device(self):
@@ -330,12 +194,12 @@ class PublishedPage(BrowserTest):
                 lambda: self.page.script("return document.querySelector('#all-rows th:nth-child(5)').ariaSort"), direction)
             times = [float(text.replace("\u202f", "")) for text in self.page.texts("#all-rows tbody td:nth-child(5)")]
             self.assertEqual(times, sorted(times, reverse=direction == "descending"))
-        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(OUT.resolve())})
-        saved = OUT / "rows.csv"
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(self.out.resolve())})
+        saved = self.out / "rows.csv"
         saved.unlink(missing_ok=True)
         self.page.click("#all-rows .save")
         matching = self.page.matching()
-        rows = self.assert_soon(lambda: rows_of(OUT, saved.name), lambda rows: len(rows) == matching, f"{matching} rows of {saved}")
+        rows = self.assert_soon(lambda: rows_of(self.out, saved.name), lambda rows: len(rows) == matching, f"{matching} rows of {saved}")
         self.assertEqual({row["case"].split("/")[0] for row in rows}, {"q8ta_linear"})
 
     def test_the_keyboard_reads_and_opens_marks(self):
@@ -359,13 +223,19 @@ class PublishedPage(BrowserTest):
 
     def test_text_stands_out_from_its_background(self):
         contrasts = """
-            const parse = (color) => color.match(/[\\d.]+/g).map(Number);
+            const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+            const parse = (color) => {
+              canvas.clearRect(0, 0, 1, 1);
+              canvas.fillStyle = color;
+              canvas.fillRect(0, 0, 1, 1);
+              return [...canvas.getImageData(0, 0, 1, 1).data];
+            };
             const light = ([r, g, b]) => [r, g, b].map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
               .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
             const back = (node) => {
               for (; node; node = node.parentElement) {
                 const color = parse(getComputedStyle(node).backgroundColor);
-                if (color.length < 4 || color[3] > 0) return color;
+                if (color[3] > 0) return color;
               }
               return [255, 255, 255];
             };
@@ -390,7 +260,7 @@ class NightsPage(BrowserTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.folder = OUT / "nights"
+        cls.folder = cls.out / "nights"
         shutil.rmtree(cls.folder, ignore_errors=True)
         subprocess.run([HERE / "synthetic.py", cls.folder, "--nights", str(cls.nights), "--rows", str(cls.rows), "--journals", "3"], check=True)
         cls.page = cls.made(cls, "nights", *sorted(cls.folder.iterdir()))
@@ -475,7 +345,7 @@ class SlowMachinePage(BrowserTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = OUT / "slow-machine"
+        folder = cls.out / "slow-machine"
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([HERE / "synthetic.py", folder, "--nights", "3", "--rows", "300", "--devices", "1", "--slow-machine", "2"],
                        check=True)
@@ -500,11 +370,11 @@ class WeekPage(BrowserTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        folder = OUT / "week"
+        folder = cls.out / "week"
         shutil.rmtree(folder, ignore_errors=True)
-        subprocess.run(["scripts/docs/walks_week.py", PUBLISHED / "nvidia-h200", folder / "nights", ASSAY], check=True)
+        subprocess.run(["scripts/docs/walks_week.py", PUBLISHED / "nvidia-h200", folder / "nights", cls.assay], check=True)
         for night in ("mon", "tue", "wed", "thu", "fri", "sat", "sun"):
-            cls.verdict = subprocess.run([ASSAY, "verdict", folder / "nights" / night, "--last-good", folder / "last-good"],
+            cls.verdict = subprocess.run([cls.assay, "verdict", folder / "nights" / night, "--last-good", folder / "last-good"],
                                          stdout=subprocess.PIPE, text=True, check=False).stdout
         cls.page = cls.made(cls, "week", folder / "nights", "--night", folder / "nights" / "sun")
         cls.page_without = cls.made(cls, "week_without_verdict", folder / "nights")
@@ -535,6 +405,28 @@ class WeekPage(BrowserTest):
         self.page.click(".period tbody a")
         self.assert_soon(lambda: self.page.count("#row-part .history"), lambda figures: figures > 0)
 
+    def test_any_two_nights_can_be_compared(self):
+        self.page.open({"op": "q8ta_linear", "impl": "gemv"})
+        nights = dict(zip(("mon", "tue", "wed", "thu"), self.page.script(
+            "return [...document.querySelectorAll('#nights label:first-child option')].map(one => one.value)")))
+        models = sorted({row["model"] for row in rows_of(PUBLISHED / "nvidia-h200", "perf.csv")
+                         if row["op"] == "q8ta_linear" and row["impl"] == "gemv" and row["model"]})
+        self.assertEqual(self.page.texts("#nights .heat-map tbody th"), ["all rows", *(f"model {name}" for name in models), "q8ta_linear"])
+        self.page.choose("#nights label:first-child select", nights["wed"])
+        self.assert_soon_equal(lambda: self.page.state().get("from"), nights["wed"])
+        self.page.wait()
+        self.page.choose("#nights label:last-child select", nights["thu"])
+        self.assert_soon_equal(lambda: self.page.texts("#nights .heat-map thead th"), ["op or model", "11-18", "11-19"])
+        self.page.wait()
+        self.assertRegex(self.page.texts("#nights .heat-map tbody tr")[-1], r"^q8ta_linear1\.000×1\.0[56]\d×$")
+        self.assertEqual(len(self.page.texts("#nights .table tbody tr")), 6, "those that are slower since Thursday")
+        self.page.go(**{"op": "q8ta_linear", "impl": "gemv", "from": nights["mon"], "until": nights["wed"]})
+        self.assertRegex(self.page.texts("#nights .heat-map tbody tr")[-1], r"^q8ta_linear1\.000×(0\.99|1\.00)\d×(0\.99|1\.00)\d×$")
+
+    def test_the_heat_map_of_one_device_opens_with_times_since_its_base(self):
+        self.page.open()
+        self.assertEqual(self.page.text("#heat-map select option:checked"), "time / that of the base")
+
     def test_it_fits_both_widths(self):
         self.page.open()
         self.page.click(".night summary")
@@ -544,7 +436,7 @@ class WeekPage(BrowserTest):
 
 class HostilePage(BrowserTest):
     def test_no_text_of_a_report_becomes_markup(self):
-        folder = OUT / "hostile"
+        folder = self.out / "hostile"
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([HERE / "synthetic.py", folder, "--nights", "2", "--devices", "1", "--rows", "30"], check=True)
         quoted = json.dumps(HOSTILE)[1:-1]
@@ -564,13 +456,13 @@ class HostilePage(BrowserTest):
         self.assert_no_complaints(page)
 
 
-def write_picture(path):
+def write_picture(assay, out, path):
     """Writes the picture in README.md: the roofline of a published report."""
-    OUT.mkdir(parents=True, exist_ok=True)
-    subprocess.run([ASSAY, "page", OUT / "published.html", PUBLISHED], check=True)
+    out.mkdir(parents=True, exist_ok=True)
+    subprocess.run([assay, "page", out / "published.html", PUBLISHED], check=True)
     browser = start_browser()
     try:
-        page = Page(browser, OUT / "published.html")
+        page = Page(browser, out / "published.html")
         page.open({"roof": "H200"}, 1120)
         top, bottom = page.script("""const top = (id) => document.getElementById(id).getBoundingClientRect().top + scrollY;
                                      return [top("roofline-heading") - 12, top("impls-heading") - 24];""")
@@ -579,11 +471,20 @@ def write_picture(path):
         browser.quit()
 
 
-if __name__ == "__main__":
+def load_tests(loader, tests, _pattern):
+    tests.addTests(loader.loadTestsFromModule(readable_test))
+    return tests
+
+
+def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    ASSAY, OUT = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    BrowserTest.assay, BrowserTest.out = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     if sys.argv[3:4] == ["--picture"]:
-        write_picture(sys.argv[4])
+        write_picture(BrowserTest.assay, BrowserTest.out, sys.argv[4])
     else:
         unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

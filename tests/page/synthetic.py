@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 """Writes reports of invented runs, for tests and measurements of `assay page`.
 
-    tests/page/synthetic.py DIR [--nights N] [--devices N] [--rows N] [--journals N] [--slow-machine X]
+    tests/page/synthetic.py DIR [--nights N] [--devices N] [--rows N] [--journals N] [--slow-machine X] [--hours H]
 
 DIR gets one folder per night, with one folder per device in it. The newest `--journals` nights (default: all) have
 complete journals. A journal of an older night has only its first row, next to the history.csv that a run writes. In
 the newest night one row per device fails, with a map of its errors, and some rows are slower. The driver changes
-after half of the nights, the commit every fifth night. In the newest night every program takes X times as long. The same
-arguments give the same files.
+after half of the nights, the commit every fifth night. In the newest night every program takes X times as long. Nights are H
+hours apart (default: 24). The same arguments give the same files.
 """
 import argparse
 import datetime
@@ -49,8 +49,8 @@ def plan(rows):
 
 
 class Night:
-    def __init__(self, number, device, total, slow_machine=1):
-        date = datetime.datetime(2026, 1, 1, 1) + datetime.timedelta(days=number, minutes=device)
+    def __init__(self, number, device, total, slow_machine=1, hours=24):
+        date = datetime.datetime(2026, 1, 1, 1) + datetime.timedelta(hours=hours * number, minutes=device)
         self.random = random.Random(number * 1000 + device)
         self.date = date.strftime("%Y-%m-%dT%H:%M:%SZ")
         self.run_id = date.strftime("%Y%m%dT%H%M%SZ") + f"-{number:03x}{device:03x}"
@@ -154,13 +154,14 @@ def main():
     parser.add_argument("--rows", type=int, default=60)
     parser.add_argument("--journals", type=int)
     parser.add_argument("--slow-machine", type=float, default=1)
+    parser.add_argument("--hours", type=float, default=24)
     options = parser.parse_args()
     rows = plan(options.rows)
     whole = options.nights if options.journals is None else options.journals
     for number in range(options.nights):
         for device in range(options.devices):
             folder = options.folder / f"night-{number:02}" / f"acme-gpu-{device + 1}"
-            night = Night(number, device, options.nights, options.slow_machine)
+            night = Night(number, device, options.nights, options.slow_machine, options.hours)
             write_night(folder, night, rows, number >= options.nights - whole)
 
 

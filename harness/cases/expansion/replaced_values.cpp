@@ -1,5 +1,6 @@
 #include "harness/cases/expansion/replaced_values.h"
 
+#include "harness/cases/expansion/setting.h"
 #include "harness/cases/yaml/yaml_parser.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ void ReplacedValues::add(const std::string& text) {
   const Node::Entry& entry = map->entries[0];
   if (entry.key->text == "name") refuse("would rename the case");
   if (replace(entry.key->text)) refuse("sets the key a second time");
-  entries_.push_back({entry.key, as_axis(entry.value)});
+  entries_.push_back({entry.key, is_head_key(entry.key->text) ? entry.value : as_axis(entry.value)});
 }
 
 const Node* ReplacedValues::as_axis(const Node* value) {

@@ -29,7 +29,8 @@ class ReplacedValues {
   using Place = std::tuple<std::string, int, int>;
   static Place place_of(const SourceLocation& at) { return {at.file, at.line, at.column}; }
   void add(const std::string& text);
-  /// {each: [value]}, as the values of an `each` are those that ids contain.
+  /// {each: [value]}, as the values of an `each` are those that ids contain. Not for the keys of a whole
+  /// case.
   const Node* as_axis(const Node* value);
 
   std::deque<SourceFile> files_;

@@ -13,6 +13,7 @@
 #include "harness/commands/judge/judgement_json.h"
 #include "harness/commands/judge/judgement_text.h"
 #include "harness/commands/judge/submission.h"
+#include "harness/commands/loaded_cases.h"
 #include "harness/commands/run/setup/run_devices.h"
 #include "harness/engine/run/run_info.h"
 

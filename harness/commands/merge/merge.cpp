@@ -5,6 +5,7 @@
 #include "harness/cases/expansion/load.h"
 #include "harness/cases/expectations/expectations.h"
 #include "harness/commands/find_report.h"
+#include "harness/commands/loaded_cases.h"
 #include "harness/commands/merge/merged_shards.h"
 #include "harness/commands/rules/rule_notes.h"
 #include "harness/commands/run/output/run_folder.h"

@@ -5,6 +5,7 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/chain/node_times.h"
 #include "harness/commands/find_report.h"
+#include "harness/commands/loaded_cases.h"
 #include "harness/commands/rules/rule_notes.h"
 #include "harness/commands/run/output/device_output.h"
 #include "harness/commands/run/output/expected_rows.h"

@@ -14,7 +14,6 @@ constexpr double scatter = 0.02;
 struct Circumstance {
   std::string_view what;
   std::function<std::string(const RunInfo&)> value;
-  bool is_hash = false;  ///< compared as a whole, shown shortened
 };
 
 std::string cores_of(const RunInfo& run) {
@@ -33,11 +32,6 @@ std::string input(const RunInfo& run, const char* name) {
   return at == run.inputs.end() ? "" : at->second;
 }
 
-std::string shown(const Circumstance& circumstance, const std::string& value) {
-  constexpr std::size_t shown_digits = 12;
-  return circumstance.is_hash ? value.substr(0, shown_digits) : value;
-}
-
 std::vector<Circumstance> circumstances() {
   return {
       {"device", [](const RunInfo& run) { return run.device.name; }},
@@ -54,9 +48,9 @@ std::vector<Circumstance> circumstances() {
       {"validation layer", [](const RunInfo& run) { return std::string(run.validation ? "on" : "off"); }},
       {"robust buffer access",
        [](const RunInfo& run) { return std::string(run.robust_access ? "on" : "off"); }},
-      {"case files (hash)", [](const RunInfo& run) { return input(run, "cases"); }, true},
-      {"shader folder (hash)", [](const RunInfo& run) { return input(run, "shaders"); }, true},
-      {"ceilings' kernels (hash)", [](const RunInfo& run) { return run.ceilings.kernels; }, true},
+      {"case files (hash)", [](const RunInfo& run) { return input(run, "cases"); }},
+      {"shader folder (hash)", [](const RunInfo& run) { return input(run, "shaders"); }},
+      {"ceilings' kernels (hash)", [](const RunInfo& run) { return run.ceilings.kernels; }},
   };
 }
 
@@ -66,10 +60,7 @@ std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const Ru
   std::vector<EnvironmentChange> changes;
   for (const Circumstance& circumstance : circumstances()) {
     const std::string before = circumstance.value(base), now = circumstance.value(next);
-    if (before != now) {
-      changes.push_back(
-          {std::string(circumstance.what), shown(circumstance, before), shown(circumstance, now)});
-    }
+    if (before != now) changes.push_back({std::string(circumstance.what), before, now});
   }
   for (const CeilingChange& change : ceiling_changes(base.ceilings, next.ceilings, scatter))
     changes.push_back({change.what, change.before, change.now});

@@ -9,8 +9,8 @@ namespace assay {
 
 /// A change in the environment of the rows between two runs.
 struct EnvironmentChange {
-  std::string what;  ///< "driver"
-  std::string base, next;
+  std::string what;        ///< "driver"; ends with "(hash)" if the values are hashes
+  std::string base, next;  ///< hashes are whole: who shows them may shorten them
 };
 
 /// The differences between two runs' environments on which figures depend. Ceilings are listed if they differ

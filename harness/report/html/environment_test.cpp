@@ -21,10 +21,10 @@ TEST(EnvironmentChanges, NameWhatDiffersWithBothValues) {
   EXPECT_EQ(changes[0].base, "Acme 12.3");
   EXPECT_EQ(changes[0].next, "Acme 12.4");
   EXPECT_EQ(changes[1].what, "ceilings' kernels (hash)");
-  EXPECT_EQ(changes[1].next, "fedcba987654");
+  EXPECT_EQ(changes[1].next, "fedcba9876543210");
 }
 
-TEST(EnvironmentChanges, AreSeenInHashesThatDifferBeyondTheDigitsShown) {
+TEST(EnvironmentChanges, AreSeenInHashesThatDifferInTheLastDigit) {
   RunInfo base = test::sample_run(), next = test::sample_run();
   base.ceilings.kernels = "0123456789abcdef";
   next.ceilings.kernels = "0123456789abcdee";

@@ -184,12 +184,13 @@ std::string replay_text(const Replay& replay) {
   const std::size_t answers = replay.answers.size() + static_cast<std::size_t>(replay.more_answers);
   if (answers < 2) return text;
   text += fmt::format("; {} different answers:", answers);
-  for (std::size_t i = 0; i < std::min(most_listed, replay.answers.size()); ++i) {
+  const std::size_t listed = std::min(most_listed, replay.answers.size());
+  for (std::size_t i = 0; i < listed; ++i) {
     const ReplayedAnswer& answer = replay.answers[i];
     text += fmt::format("{} {} in {} {}{}", i == 0 ? "" : ",", answer.hash.substr(0, hash_digits),
                         answer.runs, answer.runs == 1 ? "run" : "runs", answer.right ? "" : " (wrong)");
   }
-  return text + (answers > most_listed ? ", ..." : "");
+  return text + (answers > listed ? fmt::format(" and {} more", answers - listed) : "");
 }
 
 bool varies(const Replay& replay) {

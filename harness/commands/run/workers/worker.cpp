@@ -3,6 +3,7 @@
 #include "harness/base/parallel.h"
 #include "harness/base/text.h"
 #include "harness/cases/expansion/load.h"
+#include "harness/commands/loaded_cases.h"
 #include "harness/commands/run/setup/device_session.h"
 #include "harness/commands/run/setup/engine_options.h"
 #include "harness/commands/run/setup/run_inputs.h"

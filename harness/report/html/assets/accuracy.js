@@ -4,7 +4,7 @@ import {readFacts} from "./data.js";
 import {element, link, note, replaceContent, scrolling} from "./dom.js";
 import {groupsOf, groupWords} from "./failures.js";
 import {count, plural} from "./format.js";
-import {availableWidth} from "./plot.js";
+import {columnWidth} from "./plot.js";
 import {changed, rowName} from "./state.js";
 import {sortedTable} from "./table.js";
 
@@ -65,12 +65,12 @@ function words(op, counts) {
 
 function bars(core, rows) {
   const ops = countsOf(rows);
-  const width = Math.max(120, Math.min(520, Math.floor(availableWidth("accuracy") * 0.4)));
+  const width = columnWidth("accuracy", 120, 520);
   const largest = d3.max(ops, ([, counts]) => d3.sum([...counts.values()])) || 1;
   const scale = d3.scaleLinear().domain([0, largest]).range([0, width - 30]);
   const body = ops.map(([op, counts]) => element("tr", {}, element("th", {scope: "row"}, op),
                          element("td", {}, bar(core, counts, scale, width)), words(op, counts)));
-  return element("table", {class: "statuses"}, element("caption", {}, "How the rows of each op ended"),
+  return element("table", {class: "statuses fold"}, element("caption", {}, "How the rows of each op ended"),
     element("thead", {},
       element("tr", {}, ...["op", "rows", "statuses"].map((text) => element("th", {scope: "col"}, text)))),
     element("tbody", {}, ...body));

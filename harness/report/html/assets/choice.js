@@ -2,7 +2,9 @@
 
 import {choice, element, replaceContent} from "./dom.js";
 import {count} from "./format.js";
-import {change, clearFilters, filtered, filterKeys} from "./state.js";
+import {change, clearFilters, filtered, filterKeys, readState} from "./state.js";
+
+const typingPause = 150;  // ms without a key after which the search begins
 
 const labels = {
   op: "Op",
@@ -35,7 +37,13 @@ function optionsOf(rows, key) {
   ];
 }
 
+// Searches while somebody types, once they pause: drawing thousands of rows takes longer than a key.
 function searchBox(state) {
+  let timer = 0;
+  const search = () => {
+    clearTimeout(timer);
+    if (input.value !== (readState().q || "")) change({q: input.value});
+  };
   const input = element("input", {
     type: "search",
     id: "search",
@@ -43,7 +51,11 @@ function searchBox(state) {
     placeholder: "part of an id, or a glob",
     autocomplete: "off",
     spellcheck: "false",
-    onchange: () => change({q: input.value})
+    oninput: () => {
+      clearTimeout(timer);
+      timer = setTimeout(search, typingPause);
+    },
+    onchange: search
   });
   return element("label", {class: "choice search"}, element("span", {}, "Search"), input);
 }

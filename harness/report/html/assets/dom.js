@@ -42,6 +42,30 @@ export function note(...text) {
   return element("p", {class: "note"}, ...text);
 }
 
+// A table of ops, or what `corner` says, and coloured cells; `lines` are [name, cells].
+export function heatTable(caption, corner, heads, lines) {
+  const table = element("table", {class: heads.length > 2 ? "heat-map many" : "heat-map"},
+    element("caption", {}, caption),
+    element("thead", {},
+      element("tr", {}, element("th", {scope: "col"}, corner),
+        ...heads.map((head) => element("th", {scope: "col"}, head)))),
+    element("tbody", {},
+      ...lines.map(([name, cells]) => element("tr", {}, element("th", {scope: "row"}, name), ...cells))));
+  table.style.setProperty("--columns", heads.length);  // for narrow windows: style.css
+  return table;
+}
+
+const shownDigits = 12;
+
+// A hash in a short form, with the whole one as its title; `other` is one that it must differ from.
+export function hash(whole, other = "") {
+  let digits = shownDigits;
+  while (other !== whole && digits < whole.length && other.slice(0, digits) === whole.slice(0, digits))
+    digits += 1;
+  if (digits >= whole.length - 1) return element("code", {class: "hash"}, whole);
+  return element("code", {class: "hash", title: whole}, `${whole.slice(0, digits)}…`);
+}
+
 export function saveFile(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], {type}));
   const anchor = element("a", {href: url, download: name});

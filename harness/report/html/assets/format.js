@@ -34,14 +34,28 @@ export function times(value) {
   return `${value >= 100 ? grouped(value.toFixed(0)) : significant(value, 3)}×`;
 }
 
+// "1.02×" and "0.98×": as many decimals on both sides of 1.
+export function ratioText(value, decimals = 2) {
+  return value >= 0.1 && value < 10 ? `${value.toFixed(decimals)}×` : times(value);
+}
+
 const scales = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
-// "1.2 M" for the ticks of an axis.
-export function short(value) {
+// "1.2M" for the ticks of an axis.
+export function short(value, digits = 3) {
   for (const [scale, letter] of scales) {
-    if (value >= scale) return `${Number((value / scale).toPrecision(3))}${letter}`;
+    if (value >= scale) return `${Number((value / scale).toPrecision(digits))}${letter}`;
   }
-  return String(Number(value.toPrecision(3)));
+  return String(Number(value.toPrecision(digits)));
+}
+
+// How many significant digits tell each of some ascending ticks from its neighbours.
+export function digitsOf(ticks) {
+  const gaps = ticks.slice(1).map((tick, place) => tick - ticks[place]);
+  const error = Math.min(...gaps, Math.abs(ticks[0]) || 1) / 20;
+  for (let digits = 1; digits < 15; ++digits)
+    if (ticks.every((tick) => Math.abs(Number(tick.toPrecision(digits)) - tick) <= error)) return digits;
+  return 15;
 }
 
 export function seconds(value) {
@@ -53,6 +67,29 @@ export function seconds(value) {
 
 export function day(date) {
   return date.replace("T", " ").replace(/(:\d\d)?(\.\d+)?Z$/, " UTC");
+}
+
+// How much of a date to show, from the least on: [from, to] of "2026-11-19T01:00:00Z".
+const dateParts = [[5, 10], [5, 16], [5, 19], [0, 10], [0, 16], [0, 19]];
+
+// Short names of runs by their dates, "11-19", as short as it takes to tell them apart. Runs of one second
+// are numbered.
+export function runNames(dates) {
+  const isOneYear = new Set(dates.map((date) => date.slice(0, 4))).size <= 1;
+  const parts = isOneYear ? dateParts.slice(0, 3) : dateParts.slice(3);
+  const cut = ([from, to]) => dates.map((date) => date.slice(from, to).replace("T", "\u00a0"));
+  const all = parts.map(cut);
+  const names = all.find((some) => new Set(some).size === dates.length) || all[all.length - 1];
+  return names.map((name, place) => {
+    const number = names.slice(0, place).filter((other) => other === name).length;
+    return number === 0 ? name : `${name} #${number + 1}`;
+  });
+}
+
+// A date as day() writes it, with seconds where another one is of the same minute.
+export function moment(date, others) {
+  const isShared = others.some((other) => other !== date && day(other) === day(date));
+  return isShared ? date.replace("T", " ").replace(/(\.\d+)?Z$/, " UTC") : day(date);
 }
 
 export function plural(number, word) {

@@ -1,109 +1,117 @@
 // 2. Devices next to each other: ops x devices.
 
-import {choice, element, note, replaceContent, scrolling} from "./dom.js";
-import {count, geometricMean, median, percent, plural, times} from "./format.js";
+import {choice, element, heatTable, note, replaceContent, scrolling} from "./dom.js";
+import {count, geometricMean, median, percent, plural, ratioText} from "./format.js";
+import {colourBy, ratioLegend, ratioRange} from "./ratio_scale.js";
 import {change, changed} from "./state.js";
 
-const steps = 6;
+const levels = [5, 15, 30, 50, 75];  // steps of the colours of shares, in percent
 
-// Steps of the colour scale, ascending. Share of the ceiling: higher is better.
-const shareLimits = [5, 15, 30, 50, 75];
-// Time relative to the best device: lower is better.
-const ratioLimits = [1.25, 2, 5, 20, 100];
-
-const measures = {
-  share: {
-    text: "share of the device's ceiling",
-    limits: shareLimits,
-    isBetterAbove: true,
-    unit: "\u00a0%",
-    show: percent
-  },
-  ratio: {
-    text: "time relative to the best device",
-    limits: ratioLimits,
-    isBetterAbove: false,
-    unit: "×",
-    show: times
-  },
-};
-
-// The level of a value, from 0 (worst) to 5 (best).
-function level(measure, value) {
-  const above = measure.limits.filter((limit) => value > limit).length;
-  return measure.isBetterAbove ? above : steps - 1 - above;
+// The rows whose case was timed on several devices.
+function sharedRows(rows) {
+  const devices = new Map();
+  for (const row of rows) devices.set(row.case, (devices.get(row.case) || 0) + 1);
+  return rows.filter((row) => devices.get(row.case) > 1);
 }
 
-// For each row, its time relative to the fastest device that has the same case.
-function relativeTimes(rows) {
-  const best = new Map();
-  const devices = new Map();
-  for (const row of rows) {
-    if (!(row.time_us > 0)) continue;
-    best.set(row.case, Math.min(row.time_us, best.get(row.case) || Infinity));
-    devices.set(row.case, (devices.get(row.case) || 0) + 1);
-  }
-  return (row) => (row.time_us > 0 && devices.get(row.case) > 1 ? row.time_us / best.get(row.case) : null);
+// The devices that others can be compared with: those that share the most cases first, then the fastest.
+function references(core, common) {
+  return core.devices.map((device) => ({device, rows: common.filter((row) => row.device === device)}))
+    .filter((one) => one.rows.length > 0)
+    .sort((a, b) => b.rows.length - a.rows.length ||
+        d3.sum(a.rows, (row) => row.time_us) - d3.sum(b.rows, (row) => row.time_us))
+    .map((one) => one.device);
+}
+
+// Ratios of times: their geometric mean.
+function ratioMeasure(text, read, explained) {
+  return {text, read, explained, mean: geometricMean, show: ratioText, isRatio: true};
+}
+
+function timeMeasure(common, device) {
+  const there = new Map();
+  for (const row of common)
+    if (row.device === device) there.set(row.case, row.time_us);
+  const isCommon = new Set(common);
+  return ratioMeasure(`time / that on ${device.short_name}`,
+    (row) => (isCommon.has(row) && there.has(row.case) ? row.time_us / there.get(row.case) : null),
+    `Geometric mean of time / that on ${
+      device.short_name}, over the rows that both have; above 1 is slower.`);
+}
+
+const baseMeasure = ratioMeasure("time / that of the base", (row) => row.over_base,
+  "Geometric mean of time / that of the run it is compared with; above 1 is slower.");
+
+const shareMeasure = {
+  text: "share of the device's ceiling",
+  read: (row) => row.pct_peak,
+  explained: "Median over the op's rows of their share of the ceiling that limits them.",
+  mean: median,
+  show: percent,
+  isRatio: false
+};
+
+// What can be shown, the most telling first: devices side by side, then before and now, then ceilings.
+function measuresOf(core, rows) {
+  const common = sharedRows(rows);
+  const measures =
+    references(core, common).map((device) => [`ratio:${device.short_name}`, timeMeasure(common, device)]);
+  if (rows.some((row) => row.over_base > 0)) measures.push(["base", baseMeasure]);
+  measures.push(["share", shareMeasure]);
+  return new Map(measures);
 }
 
 // The value of each op on each device, and the number of rows in it.
-function cellsOf(rows, measureName) {
-  const read =
-    measureName === "ratio" ? relativeTimes(rows) : (row) => (row.time_us > 0 ? row.pct_peak : null);
+function cellsOf(rows, measure) {
   const values = new Map();
   for (const row of rows) {
-    const value = read(row);
+    const value = measure.read(row);
     if (!(value > 0)) continue;
     const key = `${row.case.op}\n${row.device.number}`;
     if (!values.has(key)) values.set(key, []);
     values.get(key).push(value);
   }
-  const mean = measureName === "ratio" ? geometricMean : median;
-  return (op, device) => {
-    const all = values.get(`${op}\n${device.number}`);
-    return all ? {value: mean(all), rows: all.length} : null;
-  };
+  const cells = new Map();
+  for (const [key, all] of values) cells.set(key, {value: measure.mean(all), rows: all.length});
+  return cells;
 }
 
-function cell(op, device, found, measure) {
+function cell(op, device, found, measure, range) {
   if (!found) return element("td", {class: "empty", title: "no timed row to show"}, "–");
   const target = changed({op, device: device.short_name, mode: "perf", to: "rows"});
-  return element("td", {class: `heat heat-${level(measure, found.value)}`},
-    element("a", {href: target, title: plural(found.rows, "row")}, measure.show(found.value)));
+  const content = element("a", {href: target, title: plural(found.rows, "row")}, measure.show(found.value));
+  if (measure.isRatio) return colourBy(element("td", {class: "heat"}, content), range, found.value);
+  const level = levels.filter((limit) => found.value > limit).length;
+  return element("td", {class: `heat heat-${level}`}, content);
 }
 
-function scale(measure) {
-  const limits = measure.limits.map((limit) => `${limit}${measure.unit}`);
-  const words = ["below", ...measure.limits.map(() => "above")].map(
-    (word, place) => `${word} ${place === 0 ? limits[0] : limits[place - 1]}`);
-  const levels = words.map((text, place) => [text, measure.isBetterAbove ? place : steps - 1 - place]);
+function shareLegend() {
+  const words = ["below", ...levels.map(() => "above")].map(
+    (word, place) => `${word} ${levels[Math.max(0, place - 1)]}\u00a0%`);
   return element("ul", {class: "legend", "aria-label": "colours"},
-    ...levels.map(([text, place]) => element("li", {},
-                    element("span", {class: `swatch heat-${place}`, "aria-hidden": "true"}), text)));
+    ...words.map((text, place) => element(
+                   "li", {}, element("span", {class: `swatch heat-${place}`, "aria-hidden": "true"}), text)));
 }
 
-function table(core, rows, name, measure) {
-  const read = cellsOf(rows, name);
-  const ops = [...new Set(rows.filter((row) => row.time_us > 0).map((row) => row.case.op))].sort();
-  const head = element("tr", {}, element("th", {scope: "col"}, "op"),
-    ...core.devices.map((device) => element("th", {scope: "col"}, device.short_name)));
-  return element("table", {class: "heat-map"}, element("caption", {}, `Ops and devices: ${measure.text}`),
-    element("thead", {}, head),
-    element("tbody", {},
-      ...ops.map((op) => element("tr", {}, element("th", {scope: "row"}, op),
-                   ...core.devices.map((device) => cell(op, device, read(op, device), measure))))));
+function table(core, cells, measure, range) {
+  const ops = [...new Set([...cells.keys()].map((key) => key.split("\n")[0]))].sort();
+  const cellsIn = (op) =>
+    core.devices.map((device) => cell(op, device, cells.get(`${op}\n${device.number}`), measure, range));
+  return heatTable(`Ops and devices: ${measure.text}`, "op", core.devices.map((device) => device.short_name),
+    ops.map((op) => [op, cellsIn(op)]));
 }
 
 export function drawHeatMap(core, rows, state) {
-  const name = state.measure in measures ? state.measure : "share";
-  const measure = measures[name];
-  const options = Object.keys(measures).map((key) => [key, measures[key].text]);
-  const timed = rows.filter((row) => row.time_us > 0).length;
-  if (timed === 0) return replaceContent("heat-map", note("No timed row matches the filters."));
+  const timed = rows.filter((row) => row.time_us > 0);
+  if (timed.length === 0) return replaceContent("heat-map", note("No timed row matches the filters."));
+  const measures = measuresOf(core, timed);
+  const name = measures.has(state.measure) ? state.measure : measures.keys().next().value;
+  const measure = measures.get(name);
+  const options = [...measures].map(([key, one]) => [key, one.text]);
+  const cells = cellsOf(timed, measure);
+  const range = ratioRange([...cells.values()].map((one) => one.value));
   return replaceContent("heat-map", choice("Show", options, name, (value) => change({measure: value})),
-    scrolling("Ops and devices", table(core, rows, name, measure)), scale(measure),
-    note(name === "ratio" ?
-        "Geometric mean over the rows that two or more devices have. 1×: the device is the fastest in all of them." :
-        `Median over the op's rows of their share of the ceiling that limits them; ${
-          count(timed)} timed rows.`));
+    scrolling("Ops and devices", table(core, cells, measure, range)),
+    measure.isRatio ? ratioLegend(range, measure.text) : shareLegend(),
+    note(`${measure.explained} ${count(timed.length)} timed rows.`));
 }

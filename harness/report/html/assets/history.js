@@ -1,7 +1,7 @@
 // A row over the nights: its time with its interval, or its error relative to its accuracy bound.
 
 import {element} from "./dom.js";
-import {day, micros, significant} from "./format.js";
+import {micros, moment, runNames, significant} from "./format.js";
 import {bottomAxis, drawing, leftAxis, readPoints} from "./plot.js";
 
 function nightsOf(core, row, values) {
@@ -9,8 +9,9 @@ function nightsOf(core, row, values) {
     (number, place) => Object.assign({run: core.runs[number], place}, values(place)));
 }
 
-function ticksOf(nights, width) {
-  const every = Math.max(1, Math.ceil(nights.length / (width / 90)));
+function ticksOf(nights, names, width) {
+  const room = Math.max(...names.map((name) => name.length)) * 8 + 12;
+  const every = Math.max(1, Math.ceil(nights.length / (width / room)));
   return nights.map((night) => night.place).filter((place) => place % every === 0);
 }
 
@@ -74,10 +75,11 @@ function drawNights(plot, x, y, nights, unit) {
       .attr("y", plot.bottom - 4)
       .attr("text-anchor", "middle")
       .text("×");
+  const dates = nights.map((night) => night.run.date);
   return readPoints(plot, points, {
     hint: "Point at a night to read it.",
     describe: ({night}) =>
-      `${day(night.run.date)}: ${
+      `${moment(night.run.date, dates)}: ${
         unit === "µs" ? `${micros(night.value)} µs` : significant(night.value, 3)}, ${night.status}` +
       `; driver ${night.run.driver}; commit ${night.run.commit}${
         night.hash === undefined ? "" : `; output ${night.hash + 1}`}`,
@@ -92,7 +94,8 @@ function figure(nights, unit, caption, width) {
   const high = d3.max(shown, (night) => night.high);
   const air = (high - low) * 0.1 || high * 0.05 || 1;
   const y = d3.scaleLinear().domain([Math.max(0, low - air), high + air]).range([plot.bottom, plot.top]);
-  bottomAxis(plot, x, "night", ticksOf(nights, width), (place) => nights[place].run.date.slice(5, 10));
+  const names = runNames(nights.map((night) => night.run.date));
+  bottomAxis(plot, x, "night", ticksOf(nights, names, width), (place) => names[place]);
   leftAxis(plot, y, unit, y.ticks(5), y.tickFormat(5, "f"));
   drawBand(plot, x, y, nights);
   drawChanges(plot, x, nights);

@@ -1,8 +1,8 @@
 // 4. Impls compared: the time of each impl relative to the reference impl, case by case.
 
 import {choice, element, link, note, replaceContent} from "./dom.js";
-import {count, micros, significant, times} from "./format.js";
-import {availableWidth, kindClass, legend, logTicks, symbolPath} from "./plot.js";
+import {count, digitsOf, micros, significant, times} from "./format.js";
+import {columnWidth, kindClass, legend, logTicks, spaced, symbolPath} from "./plot.js";
 import {change, changed, rowName} from "./state.js";
 
 const step = 30;  // number of cases that are shown at first
@@ -95,13 +95,14 @@ function axis(x, width) {
                 .attr("height", 24)
                 .attr("viewBox", `0 0 ${width} 24`)
                 .attr("aria-hidden", "true");
-  const ticks = logTicks(x, width / 50);
+  const some = logTicks(x, width / 50);
+  const ticks = some.includes(1) ? some : [...some, 1].sort((a, b) => a - b);
+  const digits = digitsOf(ticks);
+  const write = (value) => `${significant(value, digits)}×`;
   svg.append("g")
     .attr("class", "axis")
     .attr("transform", "translate(0,22)")
-    .call(d3.axisTop(x)
-            .tickValues(ticks.includes(1) ? ticks : [1, ...ticks])
-            .tickFormat((value) => `${significant(value, 1)}×`));
+    .call(d3.axisTop(x).tickValues(spaced(x, ticks, ticks.map(write), 1)).tickFormat(write));
   return svg.node();
 }
 
@@ -123,9 +124,9 @@ function table(groups, width, kinds) {
     element("th", {scope: "col"}, element("span", {class: "hidden"}, "time relative to the reference"),
       axis(x, width)),
     element("th", {scope: "col"}, "fastest first; the reference with its time"));
-  return element("table", {class: "impls"},
+  return element("table", {class: "impls fold"},
     element("caption", {}, "Time of each impl relative to the reference, logarithmic: left of 1× is faster"),
-    element("thead", {}, head),
+    element("thead", {class: "axes"}, head),
     element("tbody", {},
       ...groups.map((group) => element("tr", {}, element("th", {scope: "row"}, label(group)),
                       element("td", {}, strip(group, x, width, kinds)), words(group)))));
@@ -156,7 +157,7 @@ export function drawImpls(core, rows, state) {
   const shown = state["impls-all"] ? groups : groups.slice(0, step);
   const names = [...new Set([].concat(...groups.map((group) => group.impls.map((one) => one.impl))))].sort();
   const kinds = new Map(names.map((name, place) => [name, place]));
-  const width = Math.max(170, Math.min(460, Math.floor(availableWidth("impls") * 0.4)));
+  const width = columnWidth("impls", 170, 460);
   const more = shown.length < groups.length ?
     element("button", {type: "button", onclick: () => change({"impls-all": "1"})},
       `Show all ${count(groups.length)} cases`) :

@@ -7,6 +7,7 @@ import {day} from "./format.js";
 import {drawHeatMap} from "./heat_map.js";
 import {drawImpls} from "./impls.js";
 import {drawModels} from "./models.js";
+import {drawNights} from "./nights.js";
 import {drawRoofline} from "./roofline.js";
 import {drawRow} from "./row_part.js";
 import {drawRows} from "./rows.js";
@@ -21,6 +22,7 @@ function pause() {
 // The keys, in addition to the filters, on which a section's content depends.
 const ownKeys = {
   heat: ["measure"],
+  nights: ["nights-on", "from", "until"],
   roofline: ["roof"],
   impls: ["impls-op", "impls-on", "impls-all"]
 };
@@ -50,9 +52,9 @@ class Drawing {
     const sections = [
       ["heat", () => drawHeatMap(this.core, rows, state)],
       ["roofline", () => drawRoofline(this.core, rows, state)],
-      ["impls", () => drawImpls(this.core, rows, state)],
-      ["accuracy", () => drawAccuracy(this.core, rows)],
+      ["impls", () => drawImpls(this.core, rows, state)], ["accuracy", () => drawAccuracy(this.core, rows)],
       ["rows", () => drawRows(rows)],
+      ["nights", () => drawNights(this.core, rows, state)],  // last, as it unpacks every night
     ];
     await this.section("row", ["row"], state, () => drawRow(this.core, state));
     for (const [name, draw] of sections) {
@@ -111,7 +113,7 @@ function title(core) {
 async function main() {
   if (typeof DecompressionStream === "undefined") {
     document.getElementById("summary").textContent =
-      "This browser is too old to show the page: it needs Chromium 80, Firefox 113 or Safari 16.4.";
+      "This browser is too old to show the page: it needs Chromium 111, Firefox 113 or Safari 16.4.";
     return;
   }
   const core = await readCore();

@@ -2,7 +2,7 @@
 // can be selected with mouse and keyboard.
 
 import {element} from "./dom.js";
-import {short} from "./format.js";
+import {digitsOf, short} from "./format.js";
 
 const symbols = [
   d3.symbolCircle, d3.symbolDiamond, d3.symbolTriangle, d3.symbolSquare, d3.symbolCross, d3.symbolStar,
@@ -40,6 +40,13 @@ export function availableWidth(id) {
   return Math.max(260, document.getElementById(id).clientWidth);
 }
 
+// The width of pictures in a column of a table, which are as wide as the page where style.css folds tables.
+export function columnWidth(id, least, most) {
+  const available = availableWidth(id);
+  if (matchMedia("(max-width: 600px)").matches) return available - 4;
+  return Math.max(least, Math.min(most, Math.floor(available * 0.4)));
+}
+
 // A drawing of `width` x `height` with room for axes; left, right, top and bottom are the edges of the area
 // for data.
 export function drawing(width, height, label, margin) {
@@ -59,9 +66,11 @@ export function drawing(width, height, label, margin) {
   };
 }
 
-// Ticks of a logarithmic axis: powers of ten, with 2 and 5 between them if there is room.
+// Ticks of a logarithmic axis: powers of ten, with 2 and 5 between them if there is room. Where few of these
+// fit, equal steps.
 export function logTicks(scale, room) {
   const [low, high] = scale.domain();
+  if (high / low < 5) return d3.ticks(low, high, Math.min(5, room));
   const decades = Math.log10(high / low);
   const steps = decades * 3 < room ? [1, 2, 5] : [1];
   const every = Math.max(1, Math.ceil(decades / room));
@@ -81,10 +90,28 @@ function axisTitle(plot, x, y, text, turned) {
     title.attr("x", x).attr("y", y).attr("text-anchor", "middle");
 }
 
+const digitWidth = 7.5;  // pixels, at least, of a character of a tick
+
+// The ticks of a horizontal axis whose texts do not touch those before them. One that must stay goes first.
+export function spaced(scale, ticks, texts, first) {
+  const room = (text) => text.length * digitWidth / 2 + 4;
+  const kept = [];
+  const order = ticks.map((tick, place) => ({tick, at: scale(tick), half: room(texts[place])}));
+  for (const one of order.sort((a, b) => (b.tick === first) - (a.tick === first) || a.at - b.at))
+    if (kept.every((other) => Math.abs(other.at - one.at) >= other.half + one.half)) kept.push(one);
+  return kept.map((one) => one.tick);
+}
+
+function formatOf(ticks, format) {
+  const digits = digitsOf(ticks);
+  return format || ((tick) => short(tick, digits));
+}
+
 export function bottomAxis(plot, scale, title, ticks, format) {
+  const write = formatOf(ticks, format);
   const axis = d3.axisBottom(scale)
-                 .tickValues(ticks)
-                 .tickFormat(format || short)
+                 .tickValues(scale.bandwidth ? ticks : spaced(scale, ticks, ticks.map(write)))
+                 .tickFormat(write)
                  .tickSizeInner(plot.top - plot.bottom)
                  .tickPadding(8);
   plot.svg.append("g").attr("class", "axis").attr("transform", `translate(0,${plot.bottom})`).call(axis);
@@ -94,7 +121,7 @@ export function bottomAxis(plot, scale, title, ticks, format) {
 export function leftAxis(plot, scale, title, ticks, format) {
   const axis = d3.axisLeft(scale)
                  .tickValues(ticks)
-                 .tickFormat(format || short)
+                 .tickFormat(formatOf(ticks, format))
                  .tickSizeInner(plot.left - plot.right)
                  .tickPadding(8);
   plot.svg.append("g").attr("class", "axis").attr("transform", `translate(${plot.left},0)`).call(axis);

@@ -63,6 +63,11 @@ function lineText(plot, x, y, text, anchor) {
     .text(text);
 }
 
+// Puts the names of lines above marks that would hide their figures.
+function raiseNames(plot) {
+  plot.svg.selectAll(".ceiling-name").raise();
+}
+
 // Draws the names of lines, {text, x, y, anchor}; names of lines that are close together are placed below
 // each other.
 function nameLines(plot, names) {
@@ -161,6 +166,7 @@ function computePlot(rows, ceilings, width) {
   leftAxis(plot, y, "GOP/s", logTicks(y, 8));
   drawRoofs(plot, x, y, ceilings);
   const told = drawPoints(plot, rows, (row) => x(row.intensity), (row) => y(row.gops));
+  raiseNames(plot);
   return figure("roofline-compute", "Rows with operations", width, plot, told);
 }
 
@@ -173,7 +179,10 @@ function curve(plot, x, y, points, key) {
   plot.svg.append("path").attr("class", `roof curve-${key}`).attr("d", line(shown));
   // The three curves differ most for small footprints.
   const [first] = shown;
-  return {text: key.replace("_gbps", ""), x: x(first.footprint_bytes), y: y(first[key]) - 6, anchor: "start"};
+  const from = x(first.footprint_bytes);
+  const text = key.replace("_gbps", "");
+  if (from - plot.left > 40) return {text, x: from - 5, y: y(first[key]) + 4, anchor: "end"};
+  return {text, x: from, y: y(first[key]) - 6, anchor: "start"};
 }
 
 function bandwidthPlot(rows, ceilings, width) {
@@ -191,6 +200,7 @@ function bandwidthPlot(rows, ceilings, width) {
       .map((key) => curve(plot, x, y, points, key))
       .filter((end) => end));
   const told = drawPoints(plot, rows, (row) => x(row.bytes), (row) => y(row.gbps));
+  raiseNames(plot);
   return figure("roofline-bandwidth", "All rows, by the bytes they move", width, plot, told);
 }
 

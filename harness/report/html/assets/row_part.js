@@ -63,7 +63,7 @@ function mapFigure(map) {
 function factTable(columns, cells) {
   const known = columns.map((column, place) => [column, cells[place]]).filter(([[name],
     cell]) => cell !== "" && name !== "repro");
-  return element("table", {class: "facts"}, element("caption", {}, "All columns of the report"),
+  return element("table", {class: "facts fold"}, element("caption", {}, "All columns of the report"),
     element("thead", {},
       element("tr", {},
         ...["column", "value", "unit", "meaning"].map((text) => element("th", {scope: "col"}, text)))),

@@ -69,11 +69,18 @@ const columns = [
   text("reason", "why it did not pass", (row) => row.reason),
 ];
 
+// Rows with times come first, those with the most time to gain before all others.
+function inOrder(rows) {
+  const rank = (row) => (row.time_us > 0 ? 0 : 1);
+  return rows.slice().sort((a, b) => rank(a) - rank(b) || (b.us_to_gain || 0) - (a.us_to_gain || 0));
+}
+
 export function drawRows(rows) {
   const shown = columns.filter((column) => rows.some((row) => {
     const value = column.value(row);
     return value !== null && value !== undefined && value !== "";
   }));
   replaceContent("all-rows",
-    sortedTable({caption: "Rows that match the filters", file: "rows.csv", rows, columns: shown}));
+    sortedTable(
+      {caption: "Rows that match the filters", file: "rows.csv", rows: inOrder(rows), columns: shown}));
 }

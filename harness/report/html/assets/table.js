@@ -18,12 +18,15 @@ export function csvText(columns, rows) {
   return lines.map((line) => `${line.join(",")}\r\n`).join("");
 }
 
+function lacks(value) {
+  return value === null || value === undefined || value === "";
+}
+
 // Absent values come last in both directions.
 function comparison(column, direction) {
   return (a, b) => {
     const x = column.value(a);
     const y = column.value(b);
-    const lacks = (value) => value === null || value === undefined || value === "";
     if (lacks(x) || lacks(y)) return (lacks(x) ? 1 : 0) - (lacks(y) ? 1 : 0);
     if (typeof x === "number" && typeof y === "number") return direction * (x - y);
     return direction * String(x).localeCompare(String(y), "en", {numeric: true});
@@ -38,8 +41,8 @@ class SortedTable {
     this.body = element("tbody");
     this.more = element("button", {type: "button", onclick: () => this.showMore()});
     this.heads = options.columns.map((column) => this.head(column));
-    this.table = element("table", {}, element("caption", {}, options.caption),
-      element("thead", {}, element("tr", {}, ...this.heads)), this.body);
+    this.table = element("table", {class: "fold"}, element("caption", {}, options.caption),
+      element("thead", {class: "sorts"}, element("tr", {}, ...this.heads)), this.body);
     this.fill();
   }
 
@@ -66,8 +69,9 @@ class SortedTable {
 
   cell(column, row) {
     const content = column.show(row);
-    return column.isHead ? element("th", {scope: "row"}, content) :
-                           element("td", {class: column.numeric ? "number" : null}, content);
+    if (column.isHead) return element("th", {scope: "row"}, content);
+    const kind = [column.numeric ? "number" : "", lacks(column.value(row)) ? "none" : ""].join(" ").trim();
+    return element("td", {class: kind || null, "data-label": column.text}, content);
   }
 
   fill() {

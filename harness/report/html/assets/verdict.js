@@ -1,10 +1,10 @@
-// 1. The verdict: that on the night, the newest run of each device compared with its base, and what changed
-// over days.
+// 1. The verdict: that on the night, and the newest run of each device compared with its base.
 
-import {element, link, note, replaceContent, scrolling} from "./dom.js";
+import {element, hash, link, note, replaceContent} from "./dom.js";
 import {groupsOf, groupWords} from "./failures.js";
-import {count, day, micros, plural, seconds, times} from "./format.js";
-import {changed, clearFilters, fragment, rowName} from "./state.js";
+import {count, moment, plural, seconds} from "./format.js";
+import {periodParts} from "./periods.js";
+import {clearFilters, fragment, rowName} from "./state.js";
 
 // Verdicts that are always shown, and others that are shown if there are any.
 const always = ["SLOWER", "BROKEN", "FASTER"];
@@ -60,26 +60,31 @@ function driverOf(run) {
 // A field that has its initial value may be absent.
 function circumstances(track) {
   const run = Object.assign({device: {}, version: "", started_utc: ""}, track.run);
+  const dates = [run.started_utc, track.base ? track.base.date : ""];
   const terms = [
-    ...term("run", day(run.started_utc)),
+    ...term("run", moment(run.started_utc, dates)),
     ...term("rows took", seconds(track.seconds), track.complete ? "" : "; the run did not finish"),
     ...term("commit", commitOf(run)),
     ...term("driver", driverOf(run)),
   ];
   if (track.base)
-    terms.push(...term("compared with", `the run of ${day(track.base.date)}`,
+    terms.push(...term("compared with", `the run of ${moment(track.base.date, dates)}`,
       track.base.other_device ? ", on another device: times are not judged" : ""));
   if (track.base && track.base.shift) terms.push(...term("the machine itself", track.base.shift));
   return element("dl", {}, ...terms);
 }
 
 function changeTable(changes) {
-  return element("table", {class: "changes"}, element("caption", {}, "What else changed"),
+  const value = (what, text, other) => (text === "" ? "–" :
+      what.endsWith("(hash)")                       ? hash(text, other) :
+                                                      text);
+  return element("table", {class: "changes fold"}, element("caption", {}, "What else changed"),
     element("thead", {},
       element("tr", {}, ...["what", "before", "now"].map((text) => element("th", {scope: "col"}, text)))),
     element("tbody", {},
       ...changes.map(([what, before, now]) => element("tr", {}, element("th", {scope: "row"}, what),
-                       element("td", {}, before || "–"), element("td", {}, now || "–")))));
+                       element("td", {"data-label": "before"}, value(what, before, now)),
+                       element("td", {"data-label": "now"}, value(what, now, before))))));
 }
 
 function environment(track) {
@@ -108,44 +113,8 @@ function failureGroups(device, rows) {
       more > 0 ? element("li", {}, `and ${plural(more, "more kind")} of failures`) : null);
 }
 
-// One line of a period: a row, and the night from which on it has another time.
-function changeLine(core, [place, before, after, since, previous]) {
-  const row = core.rows[place];
-  const [run, last] = [core.runs[since], core.runs[previous]];
-  const commit = run.commit === last.commit ? run.commit : `${last.commit} → ${run.commit}`;
-  const driver = run.driver === last.driver ? run.driver : `${last.driver} → ${run.driver}`;
-  return element("tr", {}, element("td", {class: "number"}, times(after / before)),
-    element("td", {class: "number"}, `${micros(before)} → ${micros(after)}`),
-    element("td", {}, link(changed({row: rowName(row), to: "row"}), row.case.id)),
-    element("td", {}, day(run.date)), element("td", {}, commit), element("td", {}, driver));
-}
-
-const mostLines = 100;
-
-function periodPart(core, period) {
-  const slower = period.changes.filter((change) => change[2] > change[1]).length;
-  const faster = period.changes.length - slower;
-  const title = `Over ${period.days} days: ${plural(slower, "row")} slower, ${count(faster)} faster`;
-  const judged = note(`${plural(period.judged, "row")} judged by all nights; half of them show a change of ${
-    period.visible_pct} % once it has lasted 3 nights.`);
-  if (period.changes.length === 0)
-    return element("details", {class: "period"}, element("summary", {}, title), judged);
-  const heads = ["ratio", "µs", "row", "since", "commit", "driver"];
-  const table = element("table", {class: "changes"}, element("caption", {}, title),
-    element("thead", {}, element("tr", {}, ...heads.map((text) => element("th", {scope: "col"}, text)))),
-    element("tbody", {}, ...period.changes.slice(0, mostLines).map((change) => changeLine(core, change))));
-  const left = period.changes.length - mostLines;
-  return element("details", {class: "period"}, element("summary", {}, title), judged, scrolling(title, table),
-    left > 0 ? note(`and ${plural(left, "row")} more; assay trend --all lists them.`) : null);
-}
-
-function periods(core, track) {
-  return (track.periods || []).map((period) => periodPart(core, period));
-}
-
-function card(core, device, rows) {
-  const parts =
-    device.tracks.map((track) => [circumstances(track), environment(track), ...periods(core, track)]);
+function card(device, rows) {
+  const parts = device.tracks.map((track) => [circumstances(track), environment(track)]);
   const without = device.tracks.some((track) => track.base) ?
     null :
     note("There is no earlier run of this device to compare with.");
@@ -187,6 +156,6 @@ export function drawVerdict(core) {
   document.getElementById("summary").textContent = text;
   const byDevice = core.devices.map(() => []);
   for (const row of core.rows) byDevice[row.device.number].push(row);
-  replaceContent("verdict-cards", nightPart(core),
-    ...core.devices.map((device) => card(core, device, byDevice[device.number])));
+  replaceContent("verdict-cards", ...core.devices.map((device) => card(device, byDevice[device.number])));
+  replaceContent("verdict-nights", nightPart(core), ...periodParts(core));
 }
