@@ -136,6 +136,13 @@ class ReadablePage(BrowserTest):
             legend = self.page.texts("#heat-map .legend li")
             self.assertEqual(legend, ["0.20× and less", "0.67×", "1×", "1.50×", "5.00× and more"])
 
+    def test_swatches_of_legends_are_squares(self):
+        self.page.open()
+        sizes = self.page.script("""return [...document.querySelectorAll(".swatch")].map(one => one.getBoundingClientRect())
+                                    .map(box => [box.width, box.height])""")
+        self.assertGreater(len(sizes), 5)
+        self.assertEqual([size for size in sizes if size != [16, 16]], [])
+
     def test_all_rows_open_with_those_that_have_times(self):
         self.page.open({"device": "H200"})
         heads = self.page.texts("#all-rows thead th")
@@ -174,6 +181,7 @@ class NarrowPages(BrowserTest):
 
     def test_figures_of_the_published_reports(self):
         page = self.opened("narrow", [PUBLISHED])
+        page.script("for (const part of document.querySelectorAll('#models details')) part.open = true")
         for device in ("llvmpipe", "H100 80GB HBM3", "H200"):
             page.go(roof=device, **{"impls-on": device})
             self.page_is_readable(page, device)

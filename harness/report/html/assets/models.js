@@ -48,7 +48,7 @@ function bar(step, longest) {
     return part;
   });
   return element("span", {
-    class: "bar",
+    class: "step-bar",
     role: "img",
     "aria-label": step.ops.map((op) => `${op.op} ${milliseconds(op.us)} ms`).join(", ")
   },
@@ -67,6 +67,10 @@ function lackingOf(step) {
   return element("div", {class: "note"}, `without ${step.lacking.join(", ")}`);
 }
 
+function headsOf(tokens) {
+  return ["ms per step", "× fastest", "ms at ceilings", tokens === 0 ? "steps/s" : "tokens/s", "layers"];
+}
+
 function rowOf(step, fastest, longest) {
   const bound = isWhole(step) ? "" : "≥ ";
   const rate = Math.max(1, step.tokens) * 1e6 / step.us;
@@ -80,7 +84,9 @@ function rowOf(step, fastest, longest) {
     `${step.layers - step.lacking.length} of ${step.layers}`,
   ];
   return element("tr", {}, element("th", {scope: "row"}, link(rows, step.device.short_name)),
-    ...cells.map((text) => element("td", {class: "number"}, text)),
+    ...cells.map(
+      (text, place) => element("td",
+        {class: text === "" ? "number none" : "number", "data-label": headsOf(step.tokens)[place]}, text)),
     element("td", {}, step.setting, bar(step, longest), opsOf(step), lackingOf(step)));
 }
 
@@ -89,14 +95,12 @@ function tableOf(model, tokens, steps) {
   if (sorted.length === 0) return null;
   const fastest = isWhole(sorted[0]) ? sorted[0].us : 0;
   const longest = Math.max(...sorted.map((step) => step.us));
-  const heads =
-    ["ms per step", "× fastest", "ms at ceilings", tokens === 0 ? "steps/s" : "tokens/s", "layers"];
   const caption = `${model}, ${titleOf(tokens)}`;
   return scrolling(caption,
-    element("table", {}, element("caption", {}, caption),
+    element("table", {class: "fold"}, element("caption", {}, caption),
       element("thead", {},
         element("tr", {}, element("th", {scope: "col"}, "device"),
-          ...heads.map((text) => element("th", {scope: "col", class: "number"}, text)),
+          ...headsOf(tokens).map((text) => element("th", {scope: "col", class: "number"}, text)),
           element("th", {scope: "col"}, "ops and setting"))),
       element("tbody", {}, ...sorted.map((step) => rowOf(step, fastest, longest)))));
 }

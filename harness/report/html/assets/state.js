@@ -1,7 +1,8 @@
 // The state of the view is in the URL's fragment, so that a view can be shared.
 
 // Keys of filters, in the order in which they are shown.
-export const filterKeys = ["q", "op", "impl", "status", "failure", "verdict", "mode", "tier", "model", "device"];
+export const filterKeys =
+  ["q", "op", "impl", "status", "failure", "verdict", "mode", "tier", "model", "device"];
 
 export function readState() {
   const state = {};
