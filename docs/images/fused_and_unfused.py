@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Draws fused_and_unfused.svg, the picture of README.md, from the published reports.
+"""Draws fused_and_unfused.svg, the picture of README.md, and writes its table in docs/performance.md, from the
+published reports.
 
-    docs/images/fused_and_unfused.py            writes the picture beside this script
-    docs/images/fused_and_unfused.py --check    writes nothing; 1 when the picture is not that of the reports
+    docs/images/fused_and_unfused.py            writes the picture beside this script, and the table
+    docs/images/fused_and_unfused.py --check    writes nothing; 1 when picture or table is not that of the reports
 
 The rows are those of q8ta_pixel_shuffle with requantization in 4W4C, hot: median times of reports/published/*/perf.csv.
 """
@@ -14,6 +15,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 PUBLISHED = HERE.parent.parent / "reports" / "published"
 PICTURE = HERE / "fused_and_unfused.svg"
+DOCUMENT = HERE.parent / "performance.md"
+HEAD = "| shape, qparams | H100 fused, us | unfused, us | ratio | lavapipe fused, us | unfused, us | ratio |"
 DEVICES = [("nvidia-h100", "NVIDIA H100"), ("lavapipe", "lavapipe, 2 CPU cores")]
 SHAPES = ["1x96x16x9", "1x96x32x18", "1x96x64x36", "1x96x128x72", "1x96x1024x1024"]
 
@@ -22,13 +25,13 @@ MARGIN = 50  # of a panel, left of its axis: space for the shortest time's label
 INK, FAINT, FUSED, UNFUSED = "#24292f", "#d0d7de", "#0a66c2", "#b35900"
 
 
-def times_of(folder):
-    """{(shape, impl): median time in us} of the rows that the picture shows."""
+def times_of(folder, qparams="diff"):
+    """{(shape, impl): median time in us} of the rows with these qparams; "diff" are those of the picture."""
     times = {}
     with open(PUBLISHED / folder / "perf.csv", newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             _, *id_parts = row["case"].split("/")
-            shown = (row["op"] == "q8ta_pixel_shuffle" and "diff" in id_parts and row["cache"] == "hot"
+            shown = (row["op"] == "q8ta_pixel_shuffle" and qparams in id_parts and row["cache"] == "hot"
                      and row["forms"] == "x=buffer/4W4C y=buffer/4W4C" and row["shape"] in SHAPES
                      and row["status"] == "PASS" and not row["tune"])
             if shown:
@@ -101,15 +104,40 @@ def picture():
     return "\n".join(parts + ["</svg>"]) + "\n"
 
 
+def cells(times, shape):
+    fused, unfused = times.get((shape, "fused")), times.get((shape, "unfused"))
+    if fused is None or unfused is None:
+        return ["", "", ""]
+    return [*(f"{one:.0f}" if one >= 100 else f"{one:.2f}" for one in (fused, unfused)), f"{unfused / fused:.1f}"]
+
+
+def table():
+    lines = [HEAD, "|---|" + 6 * "---:|"]
+    for shape in SHAPES:
+        for qparams, words in (("same", "equal"), ("diff", "requantized")):
+            row = [f"{shape}, {words}"]
+            for folder, _ in DEVICES:
+                row += cells(times_of(folder, qparams), shape)
+            lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def document():
+    """docs/performance.md with the table of today's reports."""
+    written = DOCUMENT.read_text(encoding="utf-8")
+    begin = written.index(HEAD)
+    return written[:begin] + table() + written[written.index("\n\n", begin) + 1:]
+
+
 def main():
-    drawn = picture()
-    if "--check" not in sys.argv[1:]:
-        PICTURE.write_text(drawn, encoding="utf-8")
-        return 0
-    if PICTURE.is_file() and PICTURE.read_text(encoding="utf-8") == drawn:
-        return 0
-    print(f"{PICTURE.name} is not what the published reports say: run docs/images/fused_and_unfused.py", file=sys.stderr)
-    return 1
+    status = 0
+    for file, content in ((PICTURE, picture()), (DOCUMENT, document())):
+        if "--check" not in sys.argv[1:]:
+            file.write_text(content, encoding="utf-8")
+        elif not file.is_file() or file.read_text(encoding="utf-8") != content:
+            print(f"{file.name} is not what the published reports say: run docs/images/fused_and_unfused.py", file=sys.stderr)
+            status = 1
+    return status
 
 
 sys.exit(main())

@@ -44,6 +44,7 @@ std::string meant_name(const char* option, const std::vector<std::string>& asked
 
 /// Hints for the options that select nothing even on their own; empty if each selects something.
 std::string what_may_be_meant(const CaseOptions& options, std::span<const Case> cases) {
+  if (cases.empty()) return "";
   std::vector<std::string_view> ids;
   for (const Case& test_case : cases) ids.push_back(test_case.id);
   std::string text;

@@ -163,7 +163,7 @@ std::string models_text(std::span<const RunReport> reports, const std::vector<st
         ++more;
         continue;
       }
-      table.push_back({step_line(*step), std::to_string(step->tokens),
+      table.push_back({step_line(*step), step->tokens > 0 ? std::to_string(step->tokens) : "",
                        devices.size() > 1 ? devices[device] : "", printable(step->model + ", " + step->op)});
     }
   }
