@@ -92,9 +92,10 @@ std::vector<Case> other_local_sizes(const Case& original) {
       add_tuned(all, original, {{"local_size", size}}, fmt::format("/local_size{}", size));
   }
   if (has_tunable(original, "local_x") && std::ranges::none_of(side_names, is_set)) {
-    for (const auto& [x, y, z] : local_sides)
+    for (const auto& [x, y, z] : local_sides) {
       add_tuned(all, original, {{"local_x", x}, {"local_y", y}, {"local_z", z}},
                 fmt::format("/local_{}x{}x{}", x, y, z));
+    }
   }
   return all;
 }

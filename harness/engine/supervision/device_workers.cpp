@@ -88,14 +88,13 @@ DeviceWorkers::DeviceWorkers(std::vector<Worker*> workers, RunListener& listener
   suspected_ = start.suspected;
   has_untried_ = !start.supervision.untried.empty();
   shared_listener_ = std::make_unique<SideBySide>(*this);
-  for (std::size_t i = 0; i < workers_.size(); ++i) {
+  for (const auto& worker : workers_) {
     SupervisionStart one = start.supervision;
     one.left = {};
     one.untried = {};
     one.open.jobs = start.jobs_side_by_side;
     one.more_rows = [this] { return shared_.take(); };
-    side_by_side_.push_back(
-        std::make_unique<DeviceSupervisor>(*workers_[i], *shared_listener_, std::move(one)));
+    side_by_side_.push_back(std::make_unique<DeviceSupervisor>(*worker, *shared_listener_, std::move(one)));
   }
   last_ = std::make_unique<DeviceSupervisor>(*workers_.front(), listener_, std::move(start.supervision));
 }

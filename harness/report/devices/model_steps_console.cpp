@@ -157,9 +157,10 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
     }
     if (lacking.empty()) continue;
     std::string which;
-    if (lacking != std::vector<std::string>{"0"})
+    if (lacking != std::vector<std::string>{"0"}) {
       which = fmt::format(" with {} {}", fmt::join(lacking, ", "),
                           lacking == std::vector<std::string>{"1"} ? "token" : "tokens");
+    }
     text += wrapped_words("- " + devices[i] + ": no step" + which + why_no_step(reports[i], model), width);
   }
   for (std::size_t i = 0; i < reports.size(); ++i) {

@@ -2,6 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
+#include "harness/base/text.h"
 
 #include <fmt/format.h>
 
