@@ -62,6 +62,11 @@ Interval share_interval(std::size_t hits, std::size_t all) {
   return {hits == 0 ? 0 : (center - half) / denominator, hits == all ? 1 : (center + half) / denominator};
 }
 
+double unseen_share(std::size_t trials) {
+  constexpr double left = 0.05;
+  return trials == 0 ? 1 : 1 - std::pow(left, 1 / static_cast<double>(trials));
+}
+
 double log2_choices(std::size_t n, std::size_t k) {
   if (k > n) return 0;
   const auto log_factorial = [](std::size_t i) { return std::lgamma(static_cast<double>(i) + 1); };

@@ -40,6 +40,9 @@ struct Interval {
   double high = 1;
 };
 Interval share_interval(std::size_t hits, std::size_t all);
+/// The probability of what was not seen in that many trials: were it larger, it would have been seen with
+/// more than 95 %. 1 for no trials.
+double unseen_share(std::size_t trials);
 
 /// The binary logarithm of the number of ways to choose `k` of `n`; 0 if there is none (k > n).
 double log2_choices(std::size_t n, std::size_t k);

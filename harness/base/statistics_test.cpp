@@ -154,5 +154,12 @@ TEST(ShareInterval, IsWilsons) {
   EXPECT_EQ(share_interval(0, 0).high, 1) << "nothing is known";
 }
 
+TEST(UnseenShare, WouldHaveBeenSeenWithNinetyFivePercent) {
+  for (const std::size_t trials : {1U, 2U, 7U, 60U, 1000U})
+    EXPECT_NEAR(std::pow(1 - unseen_share(trials), static_cast<double>(trials)), 0.05, 1e-12);
+  EXPECT_NEAR(unseen_share(60), 0.0487, 5e-5);
+  EXPECT_EQ(unseen_share(0), 1);
+}
+
 }  // namespace
 }  // namespace assay

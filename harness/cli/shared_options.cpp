@@ -30,7 +30,7 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
                  "Report of a run with --nodes: impl fastest of chains is planned with its times");
   app.add_option("--set", options.values,
                  "KEY=VALUE: a value in YAML for the selected cases instead of their own, such as "
-                 "'shape=[1, 64, 128, 128]' or 'fill={x: zeros}' (repeatable)")
+                 "'shape=[1, 64, 128, 128]' or 'fill={x: zero}' (repeatable)")
       ->take_all()
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

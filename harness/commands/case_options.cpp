@@ -111,7 +111,8 @@ std::vector<std::filesystem::path> expectation_files(std::span<const std::filesy
 
 Selection CaseOptions::selection() const {
   Selection selection{.filter = filter, .impls = impls, .ops = ops};
-  if (!mode.empty() && mode != name_of(Mode::Both)) selection.mode = parse_mode(mode);
+  // A replay runs the accuracy of cases of any mode.
+  if (!replays && !mode.empty() && mode != name_of(Mode::Both)) selection.mode = parse_mode(mode);
   for (const std::string& tier : tiers) selection.tiers.push_back(parse_tier(tier).value());
   return selection;
 }
@@ -129,6 +130,7 @@ bool CaseOptions::is_partial() const {
 void throw_nothing_selected(const CaseOptions& options, std::span<const Case> cases) {
   if (options.nodes && cases.empty())
     throw Error("choosing cases: --nodes takes the nodes of chains, and no case is one of a chain");
+  const bool are_gone = !options.values.empty() && cases.empty();
   std::string by;
   const auto add = [&](const char* option, const std::string& value) {
     if (!value.empty()) by += fmt::format("{}{} '{}'", by.empty() ? "" : ", ", option, value);
@@ -139,9 +141,9 @@ void throw_nothing_selected(const CaseOptions& options, std::span<const Case> ca
   for (const std::string& tier : options.tiers) add("--tier", tier);
   for (const std::string& value : options.values) add("--set", value);
   add("--mode", options.mode);
-  throw Error(
-      fmt::format("choosing cases: none of {} is selected{}{}{}; `assay list` without options shows all ids",
-                  cases.size(), by.empty() ? "" : " by ", by, what_may_be_meant(options, cases)));
+  throw Error(fmt::format("choosing cases: {} is selected{}{}{}; `assay list` without options shows all ids",
+                          are_gone ? "no case" : fmt::format("none of {}", cases.size()),
+                          by.empty() ? "" : " by ", by, what_may_be_meant(options, cases)));
 }
 
 }  // namespace assay::app

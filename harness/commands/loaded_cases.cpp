@@ -1,5 +1,6 @@
 #include "harness/commands/loaded_cases.h"
 
+#include "harness/base/error.h"
 #include "harness/cases/expansion/node_cases.h"
 #include "harness/commands/read_node_times.h"
 #include "harness/commands/varied_cases.h"
@@ -19,10 +20,16 @@ LoadResult load(const CaseOptions& options, std::span<const std::filesystem::pat
     if (options.nodes) loaded.cases = node_cases(loaded.cases);
     return loaded;
   };
-  LoadResult loaded = load_once(how);
-  if (!options.values.empty()) loaded = with_values(options, how, std::move(loaded), load_once);
-  if (options.replays) loaded.cases = replayed_cases(options, std::move(loaded.cases));
-  return loaded;
+  if (options.nodes && !options.values.empty()) {
+    throw Error(
+        "choosing cases: --set changes cases as their files have them, and --nodes takes the nodes of chains "
+        "instead: give one of both");
+  }
+  VariedCases varied =
+      options.values.empty() ? VariedCases{load_once(how)} : with_values(options, how, load_once);
+  if (options.replays)
+    varied.loaded.cases = replayed_cases(options, std::move(varied.loaded.cases), varied.are_selected);
+  return std::move(varied.loaded);
 }
 
 std::vector<const Case*> selected_cases(const CaseOptions& options, std::span<const Case> loaded) {
@@ -35,7 +42,8 @@ LoadResult load_and_complain(const CaseOptions& options, const Registry& registr
   for (const Diagnostic& error : loaded.errors) errors << to_string(error) << '\n';
   if (!loaded.errors.empty()) {
     errors << loaded.errors.size() << (loaded.errors.size() == 1 ? " error" : " errors")
-           << " in case files; the other cases are used, and the exit code will be 2\n";
+           << (options.values.empty() ? " in case files" : " in case files or --set")
+           << "; the other cases are used, and the exit code will be 2\n";
   }
   return loaded;
 }

@@ -19,38 +19,6 @@ constexpr std::array<std::int64_t, 3> local_sizes{16, 64, 256};
 constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
 constexpr std::array<std::array<std::int64_t, 3>, 3> local_sides{{{8, 8, 1}, {16, 4, 1}, {4, 16, 1}}};
 
-std::string forms_of(const Case& test_case) {
-  std::string text;
-  for (const Form& form : test_case.forms) text += to_string(form) + ' ';
-  return text;
-}
-
-/// What --set leaves as it is of a case, which tells points of one product apart. Parameters whose defaults
-/// may follow from a replaced value are left out.
-std::vector<std::string> kind_of(const Case& test_case, const cases::ReplacedValues& values) {
-  std::vector<std::string> kind{fmt::format("{}:{}", test_case.where->file, test_case.where->line)};
-  if (!values.replace("impl")) kind.push_back(test_case.impl->name);
-  if (!values.replace("forms")) kind.push_back(forms_of(test_case));
-  if (!values.replace("impl") && !values.replace("tune")) {
-    for (const auto& [name, value] : test_case.tune) kind.push_back(fmt::format("{}={}", name, value));
-  }
-  Params left;
-  for (const ParamSpec& param : test_case.op->params) {
-    if (values.replace(param.name) || param.derive || !test_case.params->has(param.name)) continue;
-    left.set(param.name, test_case.params->at(param.name));
-  }
-  kind.push_back(left.canonical());
-  return kind;
-}
-
-/// Keeps those of the changed cases that come from selected ones.
-void keep_kinds(std::vector<Case>& changed, std::span<const Case* const> selected,
-                const cases::ReplacedValues& values) {
-  std::set<std::vector<std::string>> kinds;
-  for (const Case* one : selected) kinds.insert(kind_of(*one, values));
-  std::erase_if(changed, [&](const Case& one) { return !kinds.contains(kind_of(one, values)); });
-}
-
 void keep_selected(std::vector<Case>& cases, const Selection& selection) {
   std::set<const Case*> kept;
   for (const Case* one : select(cases, selection)) kept.insert(one);
@@ -100,44 +68,73 @@ std::vector<Case> other_local_sizes(const Case& original) {
   return all;
 }
 
+/// Keeps each text once: a value may be wrong for many cases.
+void keep_first(std::vector<Diagnostic>& errors) {
+  std::set<std::string> seen;
+  std::erase_if(errors, [&](const Diagnostic& error) { return !seen.insert(to_string(error)).second; });
+}
+
+/// The keys that these values replace; none of a value that cannot be read, which is reported later.
+std::set<std::string> keys_of(std::span<const std::string> values) {
+  std::set<std::string> keys;
+  for (const std::string& value : values) keys.insert(value.substr(0, value.find('=')));
+  return keys;
+}
+
+/// The part of a filter that excludes ids: "-NEG"; empty: none.
+std::string negative_part(const std::string& filter) {
+  const auto minus = filter.find('-');
+  return minus == filter.npos ? "" : filter.substr(minus);
+}
+
 }  // namespace
 
-LoadResult with_values(const CaseOptions& options, LoadOptions how, LoadResult loaded,
-                       const LoadAgain& load) {
+VariedCases with_values(const CaseOptions& options, LoadOptions how, const LoadAgain& load) {
+  const auto kinds_before = std::make_shared<PointKinds>(PointKinds{.left_out = keys_of(options.values)});
+  const auto kinds_after = std::make_shared<PointKinds>(*kinds_before);
+  how.kinds = kinds_before;
+  LoadResult loaded = load(how);
   const std::vector<const Case*> selected = select(loaded.cases, options.selection());
   std::vector<SourceLocation> places;
-  for (const Case* one : selected) places.push_back(one->where);
+  for (const Case* one : selected) {
+    places.push_back(one->where);
+    kinds_after->wanted.insert(kinds_before->of_id.at(one->id));
+  }
   try {
-    const auto values = std::make_shared<const cases::ReplacedValues>(options.values, places);
-    how.replaced = values;
+    how.replaced = std::make_shared<const cases::ReplacedValues>(options.values, places);
+    how.kinds = kinds_after;
     LoadResult changed = load(how);
     if (selected.empty()) {
-      keep_selected(changed.cases, options.selection());
       changed.errors = std::move(loaded.errors);  // those of the files as they are
+      if (!options.replays) keep_selected(changed.cases, options.selection());
     } else {
-      keep_kinds(changed.cases, selected, *values);
+      std::erase_if(changed.cases, [&](const Case& one) {
+        return !kinds_after->wanted.contains(kinds_after->of_id.at(one.id));
+      });
     }
-    return changed;
+    keep_first(changed.errors);
+    return {std::move(changed), !selected.empty()};
   } catch (const cases::Problem& problem) {
     loaded.cases.clear();
     loaded.errors = problem.diagnostics();
-    return loaded;
+    return {std::move(loaded), true};
   }
 }
 
-std::vector<Case> replayed_cases(const CaseOptions& options, std::vector<Case> cases) {
+std::vector<Case> replayed_cases(const CaseOptions& options, std::vector<Case> cases, bool are_selected) {
   Selection selection = options.selection();
   const std::string filter = std::exchange(selection.filter, "");
-  selection.mode.reset();
   keep_selected(cases, selection);
+  const std::string excluded = negative_part(filter);
   std::vector<Case> all;
   for (Case& one : cases) {
     one.mode = Mode::Accu;
     std::vector<Case> copies = other_local_sizes(one);
-    const bool is_selected = filter_matches(filter, one.id);
+    const bool is_selected = are_selected || filter_matches(filter, one.id);
     if (is_selected) all.push_back(std::move(one));
     for (Case& copy : copies) {
-      if (is_selected || filter_matches(filter, copy.id)) all.push_back(std::move(copy));
+      const bool is_meant = is_selected ? filter_matches(excluded, copy.id) : filter_matches(filter, copy.id);
+      if (is_meant) all.push_back(std::move(copy));
     }
   }
   return all;

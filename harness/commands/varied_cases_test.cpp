@@ -2,6 +2,7 @@
 
 #include "harness/commands/loaded_cases.h"
 #include "ops/registry.h"
+#include "tests/support/error_text.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -76,6 +77,44 @@ TEST_F(VariedCases, AreFoundByTheirNewIds) {
               ElementsAre("q8ta_pixel_shuffle/small/1x8x2x2/4W4C.4W4C/fused"));
 }
 
+TEST_F(VariedCases, ComeFromPointsThatDifferInTheirDataOnly) {
+  const CaseOptions options{.files = {folder_.write("fills.yaml", R"(op: q8ta_relu
+cases:
+  - name: fills
+    shape: [4, 8]
+    qparams: {x: {scale: 0.5, zero_point: 3}, y: {scale: 0.25, zero_point: 1}}
+    fill: {each: [normal, {x: {constant: 3}}, ties]}
+    seed: {each: [1, 2]}
+)")},
+                            .filter = "*/normal/1/*",
+                            .values = {"shape=[8, 8]"}};
+  const LoadResult loaded = load(options, options.paths(), registry_);
+  ASSERT_EQ(loaded.cases.size(), 1U);
+  EXPECT_EQ(loaded.cases[0].id, "q8ta_relu/fills/normal/1/8x8/4W.4W/fused");
+}
+
+TEST_F(VariedCases, MayGetFurtherTensorsAndQParams) {
+  EXPECT_THAT(ids({.filter = "*/2x24*/unfused",
+                   .values = {"qparams={x: {scale: 0.5, zero_point: 0}, y: {scale: 0.25, "
+                              "zero_point: 1}}"}}),
+              ElementsAre("q8ta_pixel_shuffle/small/2x24x8x5/0.5_0.0.25_1/4W4C.4W4C/unfused"));
+  const CaseOptions options{.files = {folder_.write("linear.yaml", R"(op: linear_q8ta_q8csw
+cases:
+  - {name: small, M: {each: [1, 4]}, K: 64, N: 32, x: {scale: 0.031, zero_point: 7}, impl: tiled}
+)")},
+                            .filter = "*/small/4/*",
+                            .values = {"bias=true"}};
+  const LoadResult loaded = load(options, options.paths(), registry_);
+  ASSERT_EQ(loaded.cases.size(), 1U) << (loaded.errors.empty() ? "" : to_string(loaded.errors[0]));
+  EXPECT_EQ(loaded.cases[0].params->integer("M"), 4);
+  EXPECT_TRUE(loaded.cases[0].params->boolean("bias"));
+}
+
+TEST_F(VariedCases, AreNotNodesOfChains) {
+  EXPECT_THAT(test::error_of([&] { load_with({.values = {"shape=[8]"}, .nodes = true}); }),
+              HasSubstr("--nodes takes the nodes of chains"));
+}
+
 TEST_F(VariedCases, SayWhereAValueIsWrong) {
   const auto error_of = [&](const std::string& value) {
     const LoadResult loaded = load_with({.filter = "*/small/*", .values = {value}});
@@ -105,6 +144,20 @@ TEST_F(VariedCases, ReplayOtherSizesOfWorkgroupToo) {
 TEST_F(VariedCases, ReplayOneSizeOfWorkgroupByItsId) {
   EXPECT_THAT(ids({.filter = "*/timed/1x16*/local_size64", .mode = "accu", .replays = true}),
               ElementsAre("q8ta_pixel_shuffle/timed/1x16x4x4/4W4C.4W4C/fused/local_size64"));
+}
+
+TEST_F(VariedCases, ReplayChangedCasesOfSelectedOnes) {
+  const std::vector<std::string> all =
+      ids({.filter = "*/timed/1x16*", .values = {"upscale_factor=4"}, .replays = true});
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0], "q8ta_pixel_shuffle/timed/1x16x4x4/4/4W4C.4W4C/fused");
+  EXPECT_THAT(ids({.filter = all[2], .values = {"upscale_factor=4"}, .replays = true}), ElementsAre(all[2]));
+}
+
+TEST_F(VariedCases, ReplayNoSizeOfWorkgroupThatIsExcluded) {
+  EXPECT_THAT(ids({.filter = "*/timed/1x16*-*local_size16:*256", .mode = "perf", .replays = true}),
+              ElementsAre("q8ta_pixel_shuffle/timed/1x16x4x4/4W4C.4W4C/fused",
+                          "q8ta_pixel_shuffle/timed/1x16x4x4/4W4C.4W4C/fused/local_size64"));
 }
 
 TEST_F(VariedCases, ReplayNoOtherSizeThanTheOneThatACaseSets) {

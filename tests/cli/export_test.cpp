@@ -41,7 +41,6 @@ class ExportedReport : public ::testing::Test {
   static std::string metrics() { return *folder / "a.txt"; }
   static std::string cell(const std::string& query) { return sqlite_cell(database(), query); }
 
- private:
   static std::unique_ptr<TemporaryFolder> folder;
 };
 std::unique_ptr<TemporaryFolder> ExportedReport::folder;
@@ -123,6 +122,10 @@ TEST_F(ExportedReport, IsRefusedWithTheReason) {
   const ProcessResult unwritable = assay({"export", published, "--sqlite", "/no/such/folder/a.db"});
   EXPECT_EQ(unwritable.exit_code, 3);
   EXPECT_THAT(unwritable.err, HasSubstr("cannot create /no/such/folder/a.db: "));
+  const ProcessResult one_file =
+      assay({"export", published, "--sqlite", *folder / "b", "--openmetrics", *folder / "b"});
+  EXPECT_EQ(one_file.exit_code, 2);
+  EXPECT_THAT(one_file.err, HasSubstr("--sqlite and --openmetrics name one file"));
   EXPECT_EQ(assay({"export", published}).exit_code, 2);
   EXPECT_EQ(assay({"export", published, "--openmetrics", "-", "--overwrite"}).exit_code, 2);
   EXPECT_EQ(assay({"export", published, "--sqlite", database(), "--newest"}).exit_code, 2);

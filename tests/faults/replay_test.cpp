@@ -57,12 +57,14 @@ TEST(Replay, ShowsAnswersThatDifferFromRunToRun) {
   EXPECT_EQ(record.status, Status::Fail);
   EXPECT_GT(record.accuracy->replay->answers.size(), 1U);
   EXPECT_GT(record.accuracy->replay->wrong, 0);
-  EXPECT_THAT(record.reason, ContainsRegex("[2-6] different answers: "));
+  EXPECT_THAT(record.reason, ContainsRegex("[2-7] different answers: "));
 }
 
 TEST(Replay, EndsWhenTheRunIsStopped) {
   int asked = 0;
   const Record record = replayed(replayed_quantize("correct"), 1000, [&] { return ++asked > 6; });
+  EXPECT_EQ(record.status, Status::Interrupted) << "a resumed run has to run it again";
+  EXPECT_TRUE(record.stopped);
   ASSERT_TRUE(record.accuracy.has_value());
   EXPECT_LT(record.accuracy->replay->runs, 10);
 }

@@ -82,7 +82,7 @@ class PublishedPage(BrowserTest):
         self.assertLess(float(cells[3]), float(cells[1]))
         self.assertEqual(cells[5], f"{len(rows)} of {len(rows)}")
         self.assertIn("q8ta_conv2d_pw + q8ta_conv2d, i8, cold", cells[6])
-        parts = self.page.script("return [...document.querySelectorAll('#models details[open] .part')].map("
+        parts = self.page.script("return [...document.querySelectorAll('#models details[open] tbody tr:first-child .part')].map("
                                  "part => part.getBoundingClientRect().width)")
         self.assertEqual(len(parts), 2)
         self.assertGreater(min(parts), 10, "each op has its part of the bar")

@@ -288,6 +288,8 @@ void CaseExpansion::add_points(const CaseHead& head, const Product& product, Fau
   PointBuilder builder(head, state_.npy_files, state_.common);
   for (std::uint64_t index = 0; index < product.size(); ++index) {
     ++state_.points;
+    const std::string kind = kind_of(head, product, index);
+    if (is_unwanted(kind)) continue;
     PointChoice choice = product.at(index);
     choice.bad_keys.insert(choice.bad_keys.end(), faults.bad_keys.begin(), faults.bad_keys.end());
     const bool is_useless = faults.is_broken || !choice.bad_keys.empty();
@@ -296,7 +298,7 @@ void CaseExpansion::add_points(const CaseHead& head, const Product& product, Fau
       if (faults.is_broken) break;
       continue;
     }
-    if (!add_point(builder, head, choice, faults) && ++failed_points_ > most_failed) {
+    if (!add_point(builder, head, choice, kind, faults) && ++failed_points_ > most_failed) {
       faults.problems.add(Problem(diagnose(*head.caret, left_unread(head, product.size() - index - 1))));
       break;
     }
@@ -307,16 +309,31 @@ void CaseExpansion::add_points(const CaseHead& head, const Product& product, Fau
 
 /// Adds a case's point; returns whether it has no error.
 bool CaseExpansion::add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice,
-                              Faults& faults) {
+                              const std::string& kind, Faults& faults) {
   return faults.problems.attempt([&] {
     std::optional<Case> point = builder.build(choice);
     if (!point || faults.is_broken) return;
     const Case* first = state_.cases.find(point->id);
     // Points may differ only in a value that is replaced.
     if (first != nullptr && !replaced_.empty() && first->data_key == point->data_key) return;
+    if (first == nullptr && state_.options.kinds) state_.options.kinds->of_id.emplace(point->id, kind);
     if (first != nullptr) throw Problem(diagnose(*head.caret, equal_ids(*point, first->where)));
     state_.cases.add(std::move(*point));
   });
+}
+
+/// The kind of a point, if somebody needs it.
+std::string CaseExpansion::kind_of(const CaseHead& head, const Product& product, std::uint64_t index) const {
+  if (!state_.options.kinds) return "";
+  const auto is_left_out = [&](const std::string& key) {
+    return state_.options.kinds->left_out.contains(key);
+  };
+  return fmt::format("{}:{} {}", head.where->file, head.where->line, product.choices_of(index, is_left_out));
+}
+
+bool CaseExpansion::is_unwanted(const std::string& kind) const {
+  const PointKinds* kinds = state_.options.kinds.get();
+  return kinds != nullptr && !kinds->wanted.empty() && !kinds->wanted.contains(kind);
 }
 
 void CaseExpansion::report_unknown(Faults& faults) const {

@@ -75,7 +75,10 @@ class CaseExpansion {
   Factor make_factor(const Source& source, Faults& faults);
   Choice read_choice(const Source& source, const Alternative& alternative, bool is_axis, Faults& faults);
   void add_points(const CaseHead& head, const Product& product, Faults& faults);
-  bool add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice, Faults& faults);
+  bool add_point(PointBuilder& builder, const CaseHead& head, const PointChoice& choice,
+                 const std::string& kind, Faults& faults);
+  bool is_unwanted(const std::string& kind) const;
+  std::string kind_of(const CaseHead& head, const Product& product, std::uint64_t index) const;
   void report_unknown(Faults& faults) const;
 
   LoadState& state_;

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 namespace assay {
 
@@ -12,6 +15,14 @@ class NodeTimes;
 namespace cases {
 class ReplacedValues;
 }
+
+/// Tells which points of a case have the same choices apart from the values of some keys, and leaves others
+/// out.
+struct PointKinds {
+  std::set<std::string> left_out;            ///< those keys
+  std::map<std::string, std::string> of_id;  ///< by id: the case's place and its choices for all other keys
+  std::set<std::string> wanted;              ///< the kinds that are expanded; empty: all
+};
 
 /// Options for loading case files.
 struct LoadOptions {
@@ -23,6 +34,8 @@ struct LoadOptions {
   std::shared_ptr<const chain::NodeTimes> node_times;
   /// Values that replace those that cases have (--set); null: none.
   std::shared_ptr<const cases::ReplacedValues> replaced;
+  /// Is told the kind of each point; null: nobody needs to know.
+  std::shared_ptr<PointKinds> kinds;
 };
 
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace assay::cases {
@@ -52,6 +53,19 @@ PointChoice Product::at(std::uint64_t index) const {
   // A point without some of its values shares its data with no other.
   if (repeats_data_ && point.bad_keys.empty()) point.data = data;
   return point;
+}
+
+std::string Product::choices_of(std::uint64_t index,
+                                const std::function<bool(const std::string&)>& is_left_out) const {
+  std::multimap<std::string, std::uint64_t> chosen;  // by key, as the order of factors may differ
+  for (std::size_t i = factors_.size(); i-- > 0;) {
+    const std::uint64_t choices = factors_[i].choices.size();
+    if (!is_left_out(factors_[i].key)) chosen.emplace(factors_[i].key, index % choices);
+    index /= choices;
+  }
+  std::string text;
+  for (const auto& [key, choice] : chosen) text += fmt::format("{} {} ", key, choice);
+  return text;
 }
 
 }  // namespace assay::cases

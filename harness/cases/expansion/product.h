@@ -4,6 +4,7 @@
 #include "harness/cases/expansion/setting.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ class Product {
   std::string text() const;
   /// Returns one point. It refers to the product.
   PointChoice at(std::uint64_t index) const;
+  /// Says which choice a point has for each factor whose key `is_left_out` does not name: "shape 2 impl 0".
+  std::string choices_of(std::uint64_t index,
+                         const std::function<bool(const std::string&)>& is_left_out) const;
 
  private:
   std::vector<Factor> factors_;

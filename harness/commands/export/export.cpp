@@ -77,6 +77,10 @@ void check(const ExportOptions& options) {
     throw Error("exporting reports: name a file to write, with --sqlite or --openmetrics");
   if (options.sqlite == "-")
     throw Error("exporting reports: a database is not written to stdout; name a file");
+  if (std::filesystem::weakly_canonical(options.sqlite) ==
+      std::filesystem::weakly_canonical(options.openmetrics))
+    throw Error("exporting reports: --sqlite and --openmetrics name one file, '" + options.sqlite.string() +
+                "'; name two");
 }
 
 }  // namespace

@@ -181,6 +181,7 @@ SqlValue integer_of(const std::string& cell, const std::string& column) {
   std::int64_t value = 0;
   const char* end = cell.data() + cell.size();
   const auto read = std::from_chars(cell.data(), end, value);
+  if (read.ec == std::errc::result_out_of_range) return {};  // SQLite has no such integer
   if (read.ec != std::errc() || read.ptr != end)
     throw std::logic_error("column " + column + " is no integer: " + printable(cell));
   return value;

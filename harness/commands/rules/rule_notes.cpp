@@ -160,6 +160,7 @@ std::string unused_files_lines(const Expectations& expectations, std::span<const
 }
 
 bool rule_covers(const CaseOptions& options, const Expectation& rule) {
+  if (options.replays || !options.values.empty()) return false;  // other rows than the rule's
   const auto any_matches = [](const std::vector<std::string>& patterns, std::string_view name) {
     return patterns.empty() || std::ranges::any_of(patterns, [&](const std::string& pattern) {
              return glob_matches(pattern, name) || glob_matches(name, pattern);

@@ -130,6 +130,8 @@ TEST(RuleCovers, SaysWhetherTheOptionsWouldSelectWhatARuleNames) {
   EXPECT_TRUE(rule_covers({.mode = "perf"}, rule));
   EXPECT_FALSE(rule_covers({.mode = "accu"}, rule));
   EXPECT_FALSE(rule_covers({.nodes = true}, rule));
+  EXPECT_FALSE(rule_covers({.values = {"seed=5"}}, rule));
+  EXPECT_FALSE(rule_covers({.replays = true}, rule));
 }
 
 // ---- rules that are too wide

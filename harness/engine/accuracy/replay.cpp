@@ -36,7 +36,9 @@ void rest() {
 class Replaying {
  public:
   Replaying(Experiment& experiment, const Answer& judged, std::span<const Acceptance> accepted)
-      : experiment_(experiment), judged_hash_(answer_hash_of(*judged)), accepted_(accepted) {}
+      : experiment_(experiment), judged_hash_(answer_hash_of(*judged)), accepted_(accepted) {
+    replay_.answers.push_back({.hash = judged_hash_, .right = is_right(judged_hash_, *judged)});
+  }
 
   void run(bool is_hot) {
     experiment_.release();  // so that the run has new memory

@@ -18,8 +18,9 @@ struct ReplayOptions {
 /// Runs a judged case that many times, each in new device memory with the same inputs and the same poison:
 /// the first half on a device that the program has kept busy, the second half on one that rested before each
 /// run, as drivers exist whose answers follow the power state. Each different answer is judged once by
-/// `accepted`; if that is empty (chains), an answer is right if it equals `judged`, the right answer of the
-/// first run. Throws what Experiment::run() throws.
+/// `accepted`; if that is empty (chains), an answer is right if it equals `judged`, which must be right then.
+/// The answers include `judged`, that of the run before, which counts as no run. Throws what
+/// Experiment::run() throws.
 Replay replay(Experiment& experiment, const Answer& judged, std::span<const Acceptance> accepted,
               const ReplayOptions& options);
 

@@ -11,6 +11,7 @@
 #include "harness/engine/run/chain_plan.h"
 #include "harness/engine/run/row_plan.h"
 #include "harness/engine/timing/measurement.h"
+#include "harness/report/record/events.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>
@@ -105,22 +106,29 @@ AccuracyOutcome captured_assessment(Experiment& experiment, const DeviceRow& row
 }
 
 /// Runs a judged row again and again (--replay). Returns what is wrong with that, in addition to what the row
-/// failed with.
+/// failed with. A chain is judged node by node, so that only a right one can be compared with itself.
 Outcome replayed(Experiment& experiment, DeviceRow& row, const DataSet& data,
                  const AccuracyOutcome& assessment, DeviceContext& context) {
   const Case& test_case = row.test_case();
   std::vector<Acceptance> accepted;
   if (!row.program->chain) accepted = acceptances(test_case, data, row.unit_error);
+  if (row.program->chain && assessment.status != Status::Pass) return {assessment.status, assessment.reason};
   AccuracyResult& result = *row.record.accuracy;
-  result.replay = replay(experiment, assessment.outputs, accepted,
-                         {.runs = context.options.rows.replays,
-                          .timeout_s = test_case.timeout_s,
-                          .stop_requested = context.options.stop_requested});
+  const int wanted = context.options.rows.replays;
+  result.replay = replay(
+      experiment, assessment.outputs, accepted,
+      {.runs = wanted, .timeout_s = test_case.timeout_s, .stop_requested = context.options.stop_requested});
   if (assessment.status == Status::Fail)
     return {Status::Fail, assessment.reason + "; run again, " + replay_text(*result.replay)};
-  if (!varies(*result.replay)) return {assessment.status, assessment.reason};
-  result.metric = "nondeterministic";
-  return {Status::Fail, replay_text(*result.replay)};
+  if (varies(*result.replay)) {
+    result.metric = "nondeterministic";
+    return {Status::Fail, replay_text(*result.replay)};
+  }
+  if (result.replay->runs == wanted) return {assessment.status, assessment.reason};
+  return {Status::Interrupted,
+          fmt::format("{} after this row was run again {} of {} times", stopped_because, result.replay->runs,
+                      wanted),
+          true};
 }
 
 std::unique_ptr<Experiment> experiment_for(const DeviceRow& row, PackedInputs& inputs,

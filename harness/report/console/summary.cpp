@@ -84,21 +84,23 @@ std::string status_totals(const RunReport& report, bool color) {
 
 std::string replay_line(const RunReport& report) {
   std::size_t rows = 0, varying = 0;
-  int fewest = 0;
+  int fewest = 0, most = 0;
   for (const Record& record : report.records) {
     if (!record.accuracy || !record.accuracy->replay) continue;
     const Replay& replay = *record.accuracy->replay;
     fewest = rows == 0 ? replay.runs : std::min(fewest, replay.runs);
+    most = std::max(most, replay.runs);
     ++rows;
     varying += varies(replay) ? 1 : 0;
   }
   if (rows == 0) return "";
-  const std::string what = fmt::format("{} {}, {} runs each: ", rows, rows == 1 ? "row" : "rows", fewest);
+  const std::string runs = fewest == most ? std::to_string(most) : fmt::format("{} to {}", fewest, most);
+  const std::string what = fmt::format("{} {}, {} runs each: ", rows, rows == 1 ? "row" : "rows", runs);
   if (varying > 0) return what + fmt::format("the answers of {} are wrong or vary", varying);
   return what + fmt::format(
                     "all right and equal; a row that is wrong in {} % of its runs would have shown it "
                     "(95 %)",
-                    fixed(100 * share_interval(0, static_cast<std::size_t>(fewest)).high, 1));
+                    fixed(100 * unseen_share(static_cast<std::size_t>(std::max(fewest, 0))), 1));
 }
 
 }  // namespace assay

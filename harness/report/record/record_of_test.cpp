@@ -127,10 +127,15 @@ TEST(ReplayText, SaysHowOftenAndWhen) {
 
 TEST(ReplayText, SaysWhatManyRightRunsProve) {
   Replay replay{.runs = 60, .hot_runs = 30, .answers = {{.hash = "01", .right = true, .runs = 60}}};
-  EXPECT_EQ(replay_text(replay), "right in all 60 runs: at most 6.0 % of runs are wrong (95 %)");
+  EXPECT_EQ(replay_text(replay), "right in all 60 runs: at most 4.9 % of runs are wrong (95 %)");
   EXPECT_FALSE(varies(replay));
   replay.answers.push_back({.hash = "02", .right = true, .runs = 1});
   EXPECT_TRUE(varies(replay)) << "two right answers that differ are a finding as well";
+  replay.answers.back().runs = 0;
+  EXPECT_EQ(replay_text(replay),
+            "right in all 60 runs: at most 4.9 % of runs are wrong (95 %); 2 different answers: 01 in 60 "
+            "runs, 02 in "
+            "the run before");
 }
 
 }  // namespace

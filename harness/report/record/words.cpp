@@ -164,15 +164,33 @@ std::string failure_text(const Record& record) {
   return text + '\n';
 }
 
+namespace {
+
+/// A count of a journal, which may be damaged.
+std::size_t counted(int count) {
+  return static_cast<std::size_t>(std::max(count, 0));
+}
+
+std::string runs_words(int runs) {
+  if (runs == 0) return "in the run before";
+  return fmt::format("in {} {}", runs, runs == 1 ? "run" : "runs");
+}
+
+}  // namespace
+
+std::size_t different_answers(const Replay& replay) {
+  return replay.answers.size() + counted(replay.more_answers);
+}
+
 std::string replay_text(const Replay& replay) {
   constexpr std::size_t hash_digits = 12, most_listed = 4;
-  const auto runs = static_cast<std::size_t>(replay.runs), wrong = static_cast<std::size_t>(replay.wrong);
-  const Interval rate = share_interval(wrong, runs);
+  const std::size_t runs = counted(replay.runs), wrong = counted(replay.wrong);
+  const Interval rate = share_interval(std::min(wrong, runs), runs);
   const auto percent = [](double share) { return fixed(100 * share, 1); };
   std::string text;
   if (wrong == 0) {
-    text =
-        fmt::format("right in all {} runs: at most {} % of runs are wrong (95 %)", runs, percent(rate.high));
+    text = fmt::format("right in all {} runs: at most {} % of runs are wrong (95 %)", runs,
+                       percent(unseen_share(runs)));
   } else {
     text = fmt::format(
         "wrong in {} of {} runs ({} %, 95 % interval {} to {} %): {} of {} on a busy device, {} of {} "
@@ -181,14 +199,14 @@ std::string replay_text(const Replay& replay) {
         percent(rate.high), replay.hot_wrong, replay.hot_runs, replay.wrong - replay.hot_wrong,
         replay.runs - replay.hot_runs);
   }
-  const std::size_t answers = replay.answers.size() + static_cast<std::size_t>(replay.more_answers);
+  const std::size_t answers = different_answers(replay);
   if (answers < 2) return text;
   text += fmt::format("; {} different answers:", answers);
   const std::size_t listed = std::min(most_listed, replay.answers.size());
   for (std::size_t i = 0; i < listed; ++i) {
     const ReplayedAnswer& answer = replay.answers[i];
-    text += fmt::format("{} {} in {} {}{}", i == 0 ? "" : ",", answer.hash.substr(0, hash_digits),
-                        answer.runs, answer.runs == 1 ? "run" : "runs", answer.right ? "" : " (wrong)");
+    text += fmt::format("{} {} {}{}", i == 0 ? "" : ",", answer.hash.substr(0, hash_digits),
+                        runs_words(answer.runs), answer.right ? "" : " (wrong)");
   }
   return text + (answers > listed ? fmt::format(" and {} more", answers - listed) : "");
 }

@@ -40,6 +40,8 @@ std::string describe(const AccuracyResult& accuracy);
 std::string replay_text(const Replay& replay);
 /// Whether any run was wrong, or two answers differ.
 bool varies(const Replay& replay);
+/// The number of different answers, with that of the run before.
+std::size_t different_answers(const Replay& replay);
 
 /// A failure as lines for people: status and id, place, the error and its reason (the record's, or describe()
 /// if it has none), the largest error, the tile map, the repro line. Plain text, used by JUnit and the

@@ -270,12 +270,8 @@ Columns evidence_columns() {
                [](Accuracy a) { return a.replay ? std::to_string(a.replay->runs) : ""; }),
       accuracy("replays_wrong", "number", "those whose answer was wrong",
                [](Accuracy a) { return a.replay ? std::to_string(a.replay->wrong) : ""; }),
-      accuracy("replay_answers", "number", "different answers of these runs",
-               [](Accuracy a) {
-                 return a.replay ? std::to_string(a.replay->answers.size() +
-                                                  static_cast<std::size_t>(a.replay->more_answers))
-                                 : "";
-               }),
+      accuracy("replay_answers", "number", "different answers of these runs and the one before",
+               [](Accuracy a) { return a.replay ? std::to_string(different_answers(*a.replay)) : ""; }),
   };
 }
 
