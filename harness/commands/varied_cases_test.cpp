@@ -90,7 +90,7 @@ cases:
                             .values = {"shape=[8, 8]"}};
   const LoadResult loaded = load(options, options.paths(), registry_);
   ASSERT_EQ(loaded.cases.size(), 1U);
-  EXPECT_EQ(loaded.cases[0].id, "q8ta_relu/fills/normal/1/8x8/4W.4W/fused");
+  EXPECT_EQ(loaded.cases[0].id, "q8ta_relu/fills/normal/1/8x8/4W4C.4W4C/fused");
 }
 
 TEST_F(VariedCases, MayGetFurtherTensorsAndQParams) {
