@@ -93,6 +93,16 @@ TEST_F(Publish, ReplacesAnOlderReportOfThatName) {
   EXPECT_TRUE(std::filesystem::exists(folder / "published/acme/run.json"));
 }
 
+TEST_F(Publish, CountsARowThatEndedTwiceOnce) {
+  const std::string missing =
+      R"({"event":"end","row":1,"status":"MISSING","reason":"not run: the run was stopped"})";
+  const auto ended = journal().find(R"({"event":"begin","row":1)");
+  ASSERT_NE(ended, std::string::npos);
+  const ProcessResult result = publish(std::string(journal()).insert(ended, missing + "\n"));
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out + result.err, HasSubstr("Published 2 rows of "));
+}
+
 TEST_F(Publish, TakesAJournalThatIsCompressedAlready) {
   folder.write("device/journal.jsonl.zst", compressed(journal()));
   const ProcessResult result =
