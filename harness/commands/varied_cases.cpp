@@ -107,10 +107,6 @@ VariedCases with_values(const CaseOptions& options, LoadOptions how, const LoadA
     if (selected.empty()) {
       changed.errors = std::move(loaded.errors);  // those of the files as they are
       if (!options.replays) keep_selected(changed.cases, options.selection());
-    } else {
-      std::erase_if(changed.cases, [&](const Case& one) {
-        return !kinds_after->wanted.contains(kinds_after->of_id.at(one.id));
-      });
     }
     keep_first(changed.errors);
     return {std::move(changed), !selected.empty()};

@@ -34,7 +34,7 @@ struct LoadOptions {
   std::shared_ptr<const chain::NodeTimes> node_times;
   /// Values that replace those that cases have (--set); null: none.
   std::shared_ptr<const cases::ReplacedValues> replaced;
-  /// Is told the kind of each point; null: nobody needs to know.
+  /// Receives the kind of each point; null: kinds are not recorded.
   std::shared_ptr<PointKinds> kinds;
 };
 

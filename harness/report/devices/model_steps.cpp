@@ -1,5 +1,6 @@
 #include "harness/report/devices/model_steps.h"
 
+#include "harness/base/clock.h"
 #include "harness/report/devices/pivot.h"
 #include "harness/report/record/words.h"
 
@@ -252,6 +253,18 @@ double ModelStep::at_ceilings_us() const {
 
 bool ModelStep::is_complete() const {
   return std::ranges::all_of(layers, has_step_time);
+}
+
+double ModelStep::per_second() const {
+  const double us = sum_us();
+  return us > 0 ? static_cast<double>(std::max(tokens, std::int64_t{1})) * us_per_s / us : 0;
+}
+
+std::string ModelStep::setting() const {
+  std::string text = dtype + ", " + cache;
+  if (!settings.empty()) text += ", " + settings;
+  if (shaders) text += ", shaders " + *shaders;
+  return text;
 }
 
 std::vector<OpShare> ModelStep::by_op() const {

@@ -55,6 +55,10 @@ struct ModelStep {
   double at_ceilings_us() const;
   /// Whether every layer is in the sum. If not, the step takes longer than the sum.
   bool is_complete() const;
+  /// Tokens per second, of a model without tokens steps per second; 0 if no layer has a time.
+  double per_second() const;
+  /// What distinguishes it from other steps of its model, op and number of tokens: "i8, cold, group_size=32".
+  std::string setting() const;
   /// The ops of the layers in the sum, the largest share first.
   std::vector<OpShare> by_op() const;
 };

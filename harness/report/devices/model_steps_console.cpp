@@ -34,10 +34,7 @@ std::string title_of(std::int64_t tokens) {
 }
 
 std::string setting_of(const ModelStep& step) {
-  std::string text = step.op + ", " + step.dtype + ", " + step.cache;
-  if (!step.settings.empty()) text += ", " + step.settings;
-  if (step.shaders) text += ", shaders " + *step.shaders;
-  return printable(text);
+  return printable(step.op + ", " + step.setting());
 }
 
 std::string why_untimed(const StepLayer& layer) {
@@ -55,16 +52,10 @@ std::string lacking_text(const ModelStep& step) {
   return text;
 }
 
-/// Steps of a model with tokens count those.
-double rate_of(const ModelStep& step) {
-  const double us = step.sum_us();
-  return us > 0 ? static_cast<double>(std::max(step.tokens, std::int64_t{1})) * us_per_s / us : 0;
-}
-
 /// A sum with missing layers is a bound. `fastest_us` is the time of the fastest complete step, 0 if none is.
 Cells step_cells(const DeviceStep& of, double fastest_us) {
   const ModelStep& step = *of.step;
-  const double us = step.sum_us(), rate = rate_of(step);
+  const double us = step.sum_us(), rate = step.per_second();
   const bool whole = step.is_complete();
   const std::string bound = whole ? "" : ">= ", rate_bound = whole ? "" : "<= ";
   return {us > 0 ? bound + fixed(us / us_per_ms, 3) : "none",

@@ -39,7 +39,7 @@ std::string tokens_text(std::int64_t tokens) {
 }
 
 std::string rate_text(const ModelStep& step) {
-  const double rate = static_cast<double>(std::max(step.tokens, std::int64_t{1})) * us_per_s / step.sum_us();
+  const double rate = step.per_second();
   return fixed(rate, rate < 100 ? 1 : 0);
 }
 
@@ -72,10 +72,7 @@ std::string impl_text(const Record& record) {
 
 // What distinguishes the step from others with the same model, op and number of tokens.
 std::string setting_text(const ModelStep& step) {
-  std::string text = step.dtype + ", " + step.cache;
-  if (!step.settings.empty()) text += ", " + step.settings;
-  if (step.shaders) text += ", shaders " + *step.shaders;
-  return markdown_cell(text);
+  return markdown_cell(step.setting());
 }
 
 std::string lacking_names(const ModelStep& step) {

@@ -12,14 +12,6 @@ Json json_of_op(const OpShare& share) {
           {"gain_us", json_number(share.gain_us)}};
 }
 
-/// What distinguishes a step from others of its model and number of tokens.
-std::string setting_of(const ModelStep& step) {
-  std::string text = step.op + ", " + step.dtype + ", " + step.cache;
-  if (!step.settings.empty()) text += ", " + step.settings;
-  if (step.shaders) text += ", shaders " + *step.shaders;
-  return text;
-}
-
 Json json_of_step(const ModelStep& step) {
   Json ops = Json::array(), lacking = Json::array();
   for (const OpShare& share : step.by_op()) ops.push_back(json_of_op(share));
@@ -28,7 +20,7 @@ Json json_of_step(const ModelStep& step) {
   }
   return {{"model", json_text(step.model)},
           {"tokens", step.tokens},
-          {"setting", json_text(setting_of(step))},
+          {"setting", json_text(step.op + ", " + step.setting())},
           {"us", json_number(step.sum_us())},
           {"at_ceilings_us", json_number(step.at_ceilings_us())},
           {"layers", step.layers.size()},
