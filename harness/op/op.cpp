@@ -58,6 +58,11 @@ const Impl* Op::find_impl(std::string_view impl) const {
   return find_by_name(impls, impl);
 }
 
+const Impl* Op::default_impl() const {
+  if (const Impl* chosen = find_impl("auto")) return chosen;
+  return impls.empty() ? nullptr : &impls.front();
+}
+
 const ParamSpec* Op::find_param(std::string_view param) const {
   return find_by_name(params, param);
 }

@@ -28,6 +28,17 @@ TEST(OpTest, StreamingWorkIsEachInputReadAndEachOutputWrittenOnce) {
   EXPECT_EQ(work.operations, 0);
 }
 
+TEST(OpTest, AutoIsTheDefaultImplElseTheFirst) {
+  Op op = named("clone");
+  EXPECT_EQ(op.default_impl(), nullptr);
+  op.impls.resize(2);
+  op.impls[0].name = "plain";
+  op.impls[1].name = "fused";
+  EXPECT_EQ(op.default_impl(), &op.impls[0]);
+  op.impls[1].name = "auto";
+  EXPECT_EQ(op.default_impl(), &op.impls[1]);
+}
+
 TEST(OpTest, ImplsAndParametersAreFoundByName) {
   Op op = named("clone");
   op.params = {shape("shape"), integer("r")};

@@ -142,7 +142,9 @@ Json impl_schema(const Op& op) {
   std::vector<std::string> names;
   for (const Impl& impl : op.impls) names.push_back(impl.name);
   names.emplace_back("all");
-  return each_of(enumeration(names));
+  Json one = each_of(enumeration(names));
+  if (const Impl* impl = op.default_impl()) one["description"] = "by default " + impl->name;
+  return one;
 }
 
 Json tolerance_schema() {

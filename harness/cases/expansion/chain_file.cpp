@@ -214,10 +214,7 @@ class ChainReader {
 
   static const Impl* impl_of_node(const Node& item, const Op& op) {
     const Node::Entry* entry = item.find_entry("impl");
-    if (entry == nullptr) {
-      const Impl* chosen = op.find_impl("auto");
-      return chosen != nullptr ? chosen : &op.impls.front();
-    }
+    if (entry == nullptr) return op.default_impl();
     const std::string& name = to_text(*entry->value, {entry->key, "impl"});
     if (const Impl* impl = op.find_impl(name)) return impl;
     std::vector<std::string> names;

@@ -13,6 +13,7 @@ namespace {
 using namespace test;
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 
 // The example from the design, copied exactly.
@@ -103,6 +104,39 @@ TEST(Load, GivesWhatACaseDoesNotSay) {
   EXPECT_EQ(cases[0].fills->at("x"), FillSpec{});
   EXPECT_EQ(cases[0].tolerance->scale, 1);
   EXPECT_THAT(cases[0].tune, IsEmpty());
+}
+
+/// A registry in which q8ta_pixel_shuffle has an impl `auto` without tunables behind its others.
+Registry with_auto() {
+  Op op = *fake_ops().find("q8ta_pixel_shuffle");
+  Impl chosen = op.impls.front();
+  chosen.name = "auto";
+  chosen.tunables.clear();
+  op.impls.push_back(chosen);
+  return Registry({op});
+}
+
+LoadResult load_with_auto(const TemporaryFolder& folder, const std::string& more) {
+  const std::filesystem::path files[] = {folder.write("case.yaml", pixel_shuffle_case(more))};
+  static const Registry registry = with_auto();
+  return load_cases(files, registry, {});
+}
+
+TEST(Load, RunsAutoWhereNoImplIsNamed) {
+  const TemporaryFolder folder;
+  const LoadResult plain = load_with_auto(folder, "");
+  ASSERT_EQ(plain.cases.size(), 1u);
+  EXPECT_EQ(plain.cases[0].id, "q8ta_pixel_shuffle/one/4W4C.4W4C/auto");
+  const LoadResult named = load_with_auto(folder, "    impl: fused\n");
+  ASSERT_EQ(named.cases.size(), 1u);
+  EXPECT_EQ(named.cases[0].impl->name, "fused");
+}
+
+TEST(Load, SaysWhichImplATunableBelongsToWhereNoneIsNamed) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(messages(folder, load_with_auto(folder, "    tune: {local_size: 64}\n").errors),
+              HasSubstr("unknown tunable of q8ta_pixel_shuffle impl 'auto': 'local_size'; the case names no "
+                        "impl, and it belongs to impl fused\n"));
 }
 
 TEST(Load, TakesTheSeedOfTheOptionsForCasesThatSayNone) {

@@ -215,7 +215,7 @@ void PointBuilder::set_impl() {
   if (impl == nullptr && head_.op->impls.empty()) {
     throw Problem(diagnose(*head_.caret, fmt::format("op '{}' has no impl", head_.op->name)));
   }
-  point_.impl = impl != nullptr ? *impl : &head_.op->impls.front();
+  point_.impl = impl != nullptr ? *impl : head_.op->default_impl();
 }
 
 void PointBuilder::set_forms() {
@@ -345,6 +345,20 @@ void PointBuilder::check_tolerance() const {
   problems.settle();
 }
 
+Problem PointBuilder::unknown_tunable(const Node& caret, const std::string& name,
+                                      std::span<const std::string> known) const {
+  std::vector<std::string> owners;  // an `impl:` with one of these is missing
+  for (const Impl& impl : head_.op->impls) {
+    if (std::ranges::count(impl.tunables, name, &Tunable::name) > 0) owners.push_back(impl.name);
+  }
+  const std::string of = fmt::format("tunable of {} impl '{}':", head_.op->name, point_.impl->name);
+  if (owners.empty()) return unknown_name(caret, of, name, known);
+  const bool is_default = given<const Impl*>("impl") == nullptr;
+  return Problem(diagnose(
+      caret, fmt::format("unknown {} '{}'; {}it belongs to impl {}", of, name,
+                         is_default ? "the case names no impl, and " : "", fmt::join(owners, ", "))));
+}
+
 void PointBuilder::set_tune() {
   const auto* setting = given<TuneSetting>("tune");
   if (setting == nullptr) return;
@@ -354,8 +368,7 @@ void PointBuilder::set_tune() {
   for (const auto& [name, placed] : setting->constants) {
     const auto tunable = std::ranges::find(point_.impl->tunables, name, &Tunable::name);
     if (tunable == point_.impl->tunables.end()) {
-      const std::string of = fmt::format("tunable of {} impl '{}':", head_.op->name, point_.impl->name);
-      problems.add(unknown_name(*placed.origin.caret, of, name, known));
+      problems.add(unknown_tunable(*placed.origin.caret, name, known));
     } else if (!tunable->allows(placed.value)) {
       problems.add(
           Problem(diagnose(*placed.origin.caret, fmt::format("tune.{} must be {} {}, got {}", name,

@@ -71,6 +71,8 @@ class PointBuilder {
   void set_fills();
   void set_expected();
   void check_tolerance() const;
+  Problem unknown_tunable(const Node& caret, const std::string& name,
+                          std::span<const std::string> known) const;
   void set_tune();
   void set_plain_values();
   void set_model();

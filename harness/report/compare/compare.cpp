@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/report/compare/default_impl_changes.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
 
@@ -282,6 +283,7 @@ RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions opti
     comparison.knows_run_noise = comparison.knows_run_noise && (known || row.between_runs_pct == 0);
     add_to_means(row, comparison);
   }
+  explain_default_impls(comparison.rows);
   std::ranges::for_each(comparison.means, finish);
   finish(comparison.mean_of_all);
   comparison.base = std::move(base.runs);
