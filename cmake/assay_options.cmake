@@ -5,6 +5,7 @@ endif()
 option(ASSAY_PRECOMPILE "Precompile the headers that most sources include" ${gcc})
 set(ASSAY_TOGETHER 8 CACHE STRING "So many sources of a folder are compiled as one; 1: each by itself")
 option(ASSAY_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(ASSAY_SANITIZE_THREADS "Build with ThreadSanitizer" OFF)
 
 # Options for every target of assay; third-party headers are SYSTEM and exempt.
 add_library(assay_options INTERFACE)
@@ -23,6 +24,12 @@ if(ASSAY_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
   # Instrumented std::variant and std::regex make GCC 12 report this falsely.
   target_compile_options(assay_options INTERFACE -Wno-maybe-uninitialized)
+endif()
+if(ASSAY_SANITIZE_THREADS)
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=thread)
+  # It does not see std::atomic_thread_fence, and GCC says so.
+  target_compile_options(assay_options INTERFACE -Wno-error=tsan)
 endif()
 
 # Paths relative to the source tree, so that clones of one commit share ccache's entries. Its manual asks for
