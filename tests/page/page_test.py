@@ -62,7 +62,7 @@ class PublishedPage(BrowserTest):
         self.assert_no_complaints(self.page)
 
     def devices(self):
-        return self.page.script("return [...document.querySelectorAll('#roofline select option')].map(one => one.value)")
+        return self.page.script("return [...document.querySelector('#roofline select').options].map(one => one.value)")
 
     def test_every_row_of_the_reports_is_there(self):
         self.assertEqual(self.page.matching(), len(self.reports.perf) + len(self.reports.accu))
@@ -109,6 +109,25 @@ class PublishedPage(BrowserTest):
             drawn.append((self.page.count("#roofline-bandwidth .point"), self.page.count("#roofline-compute .point")))
         expected = [(len(rows), sum(1 for row in rows if row["gops"])) for rows in self.reports.by_device(self.reports.timed()).values()]
         self.assertEqual(sorted(drawn), sorted(expected))
+
+    def test_two_rooflines_are_in_one_picture(self):
+        first, second, *_ = self.devices()
+        counts = {}
+        for device in (first, second):
+            self.page.go(roof=device, beside="")
+            counts[device] = self.page.count("#roofline-bandwidth .point")
+            self.assertEqual(self.page.count("#roofline .beside"), 0)
+        self.page.go(roof=first, beside=second)
+        for place, device in enumerate((first, second)):
+            self.assertEqual(self.page.count(f"#roofline-bandwidth .point.kind-{place}"), counts[device])
+        self.assertEqual(self.page.count("#roofline-bandwidth .point.hollow"), counts[second], "they do not hide the others")
+        for device, text in zip((first, second), self.page.texts("#roofline .legend li"), strict=True):
+            self.assertRegex(text, rf"^{device} \(memory, [0-9.k]+ GB/s")
+        solid, dashed = (self.page.count(f"#roofline-compute line.roof{kind}") for kind in (".kind-0:not(.beside)", ".kind-1.beside"))
+        self.assertGreater(min(solid, dashed), 1, "each device has its slopes and roofs")
+        self.assertEqual(self.page.count("#roofline-bandwidth path.curve"), 2)
+        self.page.go(roof=first, beside=first)
+        self.assertEqual(self.page.count("#roofline-bandwidth .point"), counts[first], "a device is not beside itself")
 
     def test_marks_lie_inside_of_their_picture(self):
         outside = """return [...document.querySelectorAll('#roofline svg .point')].filter(mark => {
