@@ -136,6 +136,19 @@ class PublishedPage(BrowserTest):
         }).length"""
         self.assertEqual(self.page.script(outside), 0)
 
+    def test_rough_times_are_marked(self):
+        rough = [row for row in self.reports.timed() if float(row["ci_pct"]) > 10 or int(row["blocks"]) < 5]
+        row = rough[0]
+        self.page.go(q=row["case"], device="llvmpipe")
+        self.assertEqual(row["device"].split(" ")[0], "llvmpipe")
+        marked = self.page.texts("#all-rows .rough")
+        self.assertGreaterEqual(len(marked), 1)
+        self.assertTrue(all(text.startswith("≈") for text in marked), marked)
+        self.page.go(row=f"llvmpipe:perf{',cold' if row['cache'] == 'cold' else ''}:{row['case']}")
+        self.assert_soon(lambda: self.page.texts("#row-part .rough"), lambda texts: len(texts) == 1 and "Do not decide from it" in texts[0])
+        self.page.go(device="H200")
+        self.assertEqual(self.page.count("#all-rows .rough"), 0)
+
     def test_impls_have_a_mark_each(self):
         groups = collections.defaultdict(list)
         for row in self.reports.timed():
@@ -356,6 +369,22 @@ class NightsPage(BrowserTest):
         self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
         self.page.click("#all-rows tbody th a")
         self.assert_no_overflow(self.page, "nights")
+
+
+class SlowNightPage(BrowserTest):
+    """Ten nights with one machine, which is slow in the last one."""
+
+    def test_the_periods_say_what_was_taken_out(self):
+        folder = self.out / "slow-night"
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([HERE / "synthetic.py", folder, "--nights", "10", "--rows", "60", "--devices", "1", "--slow-machine", "1.5"],
+                       check=True)
+        page = self.made("slow-night", *sorted(folder.iterdir()))
+        page.open()
+        self.assertEqual(page.texts(".period summary"), ["Over 7 days: 0 rows slower, 0 faster", "Over 30 days: 0 rows slower, 0 faster"])
+        for text in page.texts(".period .note"):
+            self.assertRegex(text, r" The machine, taken out of the times: 2026-01-10: 1\.50x slower \(\d\d unchanged rows\)\.$")
+        self.assert_no_complaints(page)
 
 
 class SlowMachinePage(BrowserTest):
