@@ -454,6 +454,26 @@ TEST_F(VerdictOfANight, ALastGoodNightOfOtherRowsIsAProblem) {
   EXPECT_EQ(judge(2), ExitCode::Fine);
 }
 
+TEST_F(VerdictOfANight, ARobustNightIsNotComparedWithOthersAndSaysWhy) {
+  const fs::path first = run(1, rows_taking(1, "p"));
+  RunInfo robust = run_info(2);
+  robust.robust_access = true;
+  const fs::path report = night(2) / "runs" / robust.run_id / "acme";
+  {
+    Journal journal(report / "journal.jsonl");
+    test::tell(journal, rows_taking(2, "p"), robust);
+  }
+  fs::create_directory_symlink(report, night(2) / "acme");
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("(--robust-access)"));
+  EXPECT_THAT(text(), Not(HasSubstr("SLOWER")));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
+  run(3, rows_taking(1, "p"));
+  EXPECT_EQ(judge(3), ExitCode::Fine) << "compared with the first night";
+  EXPECT_THAT(text(), HasSubstr("6 SAME"));
+}
+
 TEST_F(VerdictOfANight, ALinkThatCannotBeMovedIsAProblem) {
   run(1, {test::passed("a")});
   farm.write("last-good/acme/notes.txt", "mine");
