@@ -115,6 +115,7 @@ main() {
   check "documents: lengths, links and names of files" scripts/dev/check_docs.py
   check "phrases that are not plain English" scripts/dev/check_words.py
   check "pictures are those of the published reports" docs/images/fused_and_unfused.py --check
+  check "tables of measured figures (repair with: scripts/docs/performance.py)" scripts/docs/performance.py --check
   check "generated cases (repair with: scripts/cases/mobilenet_v2_chain.py)" scripts/cases/mobilenet_v2_chain.py --check
   check "equal hashes in the published reports" published_hashes_are_equal
   check "walks print what docs/walks.md says (repair with: scripts/docs/walks.py)" scripts/docs/walks.py --check

@@ -18,12 +18,15 @@ void declare_verdict(CLI::App& app, app::VerdictOptions& options) {
   app.add_flag("--keep-last-good", options.keep_last_good, "Leave the links of --last-good as they are");
   app.add_option("--expect-slug", options.expected,
                  "A device that must have a report, by the name of its folder; repeatable. Devices that had "
-                 "a good night are always expected");
+                 "a good night are always expected")
+      ->allow_extra_args(false);  // the night may follow
   app.add_option(
-      "--accept", options.accepted,
-      "Accept that rows are worse than in the last good night: all rows of a device and a shift of "
-      "its machine (name of its folder, or 'all'), or the rows with this id, a glob. If nothing "
-      "else is wrong, this night becomes the last good one. Repeatable");
+         "--accept", options.accepted,
+         "Accept that rows are worse than in the last good night: all rows of a device and a shift of "
+         "its machine (name of its folder, or 'all'), or the rows with this id, a glob. If nothing "
+         "else is wrong, this night becomes the last good one; later nights do not report the rows again "
+         "until they change again. Repeatable")
+      ->allow_extra_args(false);
   app.add_option("--expectations", options.expectations,
                  "Judge the stored rows again by the rules in this folder or file, as if the night had run "
                  "with them and no others; repeatable (default: by the rules it ran with)")

@@ -1,9 +1,11 @@
 #include "harness/report/journal/journal.h"
 #include "harness/report/journal/journal_text.h"
+#include "harness/report/record/record_of.h"
 #include "harness/tensor/npy/npy.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +13,8 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -514,6 +518,57 @@ TEST(Resume, RefusesExpectationsThatCameOrWent) {
   const ProcessResult went = assay({"run", "--resume", farm.folder / "out"});
   EXPECT_EQ(went.exit_code, 2);
   EXPECT_THAT(went.err, HasSubstr("the expectations are gone"));
+}
+
+/// Rewrites the journal of a finished run as if it had been killed twice while all of its rows ran.
+void kill_twice_while_all_ran(const fs::path& journal, std::size_t rows) {
+  std::istringstream lines(read_file(journal));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(R"("event":"run")") != std::string::npos ||
+        line.find(R"("event":"plan")") != std::string::npos)
+      text += line + '\n';
+  }
+  for (int kill = 0; kill < 2; ++kill) {
+    for (std::size_t row = 0; row < rows; ++row)
+      text += fmt::format(R"({{"event":"begin","row":{}}})", row) + '\n';
+    for (std::size_t row = 0; row < rows; ++row) {
+      text += fmt::format(R"({{"event":"end","row":{},"status":"INTERRUPTED","reason":"{}"}})", row,
+                          killed_while_running) +
+              '\n';
+    }
+  }
+  std::ofstream(journal) << text;
+}
+
+/// The most rows that ran at one time, of those that began in a journal after `from`. A timed row begins
+/// twice.
+std::size_t most_at_once(const std::string& journal, std::size_t from) {
+  std::istringstream lines(journal.substr(from));
+  std::set<int> running;
+  std::size_t most = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t row = line.find(R"("row":)");
+    if (row == std::string::npos) continue;
+    const int number = std::stoi(line.substr(row + 6));
+    if (line.find(R"("event":"begin")") != std::string::npos) running.insert(number);
+    if (line.find(R"("event":"end")") != std::string::npos) running.erase(number);
+    most = std::max(most, running.size());
+  }
+  return most;
+}
+
+TEST(Resume, WithoutIsolationRunsRowsThatWereKilledTwiceOneByOne) {
+  const Farm farm;
+  const std::vector<std::string> options{"--mode", "perf", "--budget", "0.05", "--no-isolation"};
+  if (farm.run(options).exit_code == 77) GTEST_SKIP() << "no Vulkan device";
+  EXPECT_GT(most_at_once(read_file(farm.journal()), 0), 1U) << "timed rows alternate";
+  kill_twice_while_all_ran(farm.journal(), 4);
+  const std::size_t before = read_file(farm.journal()).size();
+  const ProcessResult rest = assay({"run", "--resume", farm.folder / "out", "--no-isolation"});
+  EXPECT_EQ(rest.exit_code, 0) << rest.out << rest.err;
+  EXPECT_EQ(count(farm.report(), Status::Pass), 4U);
+  EXPECT_EQ(most_at_once(read_file(farm.journal()), before), 1U);
 }
 
 TEST(Dump, ThatCannotBeWrittenBlamesNoRow) {

@@ -73,6 +73,15 @@ TEST_F(VerdictCommand, AppendsToGithubsSummaryAsRunAndReportDo) {
   EXPECT_THAT(result.err, HasSubstr("/no/such/folder/summary.md"));
 }
 
+TEST_F(VerdictCommand, TakesTheNightAfterOptionsThatMayBeRepeated) {
+  const std::string first = night("first", shuffle_cases);
+  for (const char* option : {"--accept", "--expect-slug"}) {
+    const ProcessResult result = assay({"verdict", option, "all", first});
+    EXPECT_THAT(result.out, HasSubstr(": first, 1 of ")) << option << ": " << result.err;
+  }
+  EXPECT_EQ(assay({"verdict", "--accept", "all", first}).exit_code, 0);
+}
+
 TEST_F(VerdictCommand, WantsANight) {
   EXPECT_EQ(assay({"verdict"}).exit_code, 2);
   const ProcessResult result = assay({"verdict", farm / "nowhere"});

@@ -62,7 +62,7 @@ class PublishedPage(BrowserTest):
         self.assert_no_complaints(self.page)
 
     def devices(self):
-        return self.page.script("return [...document.querySelectorAll('#roofline select option')].map(one => one.value)")
+        return self.page.script("return [...document.querySelector('#roofline select').options].map(one => one.value)")
 
     def test_every_row_of_the_reports_is_there(self):
         self.assertEqual(self.page.matching(), len(self.reports.perf) + len(self.reports.accu))
@@ -110,12 +110,44 @@ class PublishedPage(BrowserTest):
         expected = [(len(rows), sum(1 for row in rows if row["gops"])) for rows in self.reports.by_device(self.reports.timed()).values()]
         self.assertEqual(sorted(drawn), sorted(expected))
 
+    def test_two_rooflines_are_in_one_picture(self):
+        first, second, *_ = self.devices()
+        counts = {}
+        for device in (first, second):
+            self.page.go(roof=device, beside="")
+            counts[device] = self.page.count("#roofline-bandwidth .point")
+            self.assertEqual(self.page.count("#roofline .beside"), 0)
+        self.page.go(roof=first, beside=second)
+        for place, device in enumerate((first, second)):
+            self.assertEqual(self.page.count(f"#roofline-bandwidth .point.kind-{place}"), counts[device])
+        self.assertEqual(self.page.count("#roofline-bandwidth .point.hollow"), counts[second], "they do not hide the others")
+        for device, text in zip((first, second), self.page.texts("#roofline .legend li"), strict=True):
+            self.assertRegex(text, rf"^{device} \(memory, [0-9.k]+ GB/s")
+        solid, dashed = (self.page.count(f"#roofline-compute line.roof{kind}") for kind in (".kind-0:not(.beside)", ".kind-1.beside"))
+        self.assertGreater(min(solid, dashed), 1, "each device has its slopes and roofs")
+        self.assertEqual(self.page.count("#roofline-bandwidth path.curve"), 2)
+        self.page.go(roof=first, beside=first)
+        self.assertEqual(self.page.count("#roofline-bandwidth .point"), counts[first], "a device is not beside itself")
+
     def test_marks_lie_inside_of_their_picture(self):
         outside = """return [...document.querySelectorAll('#roofline svg .point')].filter(mark => {
             const box = mark.getBoundingClientRect(), frame = mark.ownerSVGElement.getBoundingClientRect();
             return !(box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom);
         }).length"""
         self.assertEqual(self.page.script(outside), 0)
+
+    def test_rough_times_are_marked(self):
+        rough = [row for row in self.reports.timed() if float(row["ci_pct"]) > 10 or int(row["blocks"]) < 5]
+        row = rough[0]
+        self.page.go(q=row["case"], device="llvmpipe")
+        self.assertEqual(row["device"].split(" ")[0], "llvmpipe")
+        marked = self.page.texts("#all-rows .rough")
+        self.assertGreaterEqual(len(marked), 1)
+        self.assertTrue(all(text.startswith("≈") for text in marked), marked)
+        self.page.go(row=f"llvmpipe:perf{',cold' if row['cache'] == 'cold' else ''}:{row['case']}")
+        self.assert_soon(lambda: self.page.texts("#row-part .rough"), lambda texts: len(texts) == 1 and "Do not decide from it" in texts[0])
+        self.page.go(device="H200")
+        self.assertEqual(self.page.count("#all-rows .rough"), 0)
 
     def test_impls_have_a_mark_each(self):
         groups = collections.defaultdict(list)
@@ -337,6 +369,22 @@ class NightsPage(BrowserTest):
         self.page.open({"verdict": "SLOWER", "device": "Acme GPU 1"})
         self.page.click("#all-rows tbody th a")
         self.assert_no_overflow(self.page, "nights")
+
+
+class SlowNightPage(BrowserTest):
+    """Ten nights with one machine, which is slow in the last one."""
+
+    def test_the_periods_say_what_was_taken_out(self):
+        folder = self.out / "slow-night"
+        shutil.rmtree(folder, ignore_errors=True)
+        subprocess.run([HERE / "synthetic.py", folder, "--nights", "10", "--rows", "60", "--devices", "1", "--slow-machine", "1.5"],
+                       check=True)
+        page = self.made("slow-night", *sorted(folder.iterdir()))
+        page.open()
+        self.assertEqual(page.texts(".period summary"), ["Over 7 days: 0 rows slower, 0 faster", "Over 30 days: 0 rows slower, 0 faster"])
+        for text in page.texts(".period .note"):
+            self.assertRegex(text, r" The machine, taken out of the times: 2026-01-10: 1\.50x slower \(\d\d unchanged rows\)\.$")
+        self.assert_no_complaints(page)
 
 
 class SlowMachinePage(BrowserTest):

@@ -186,6 +186,18 @@ class NarrowPages(BrowserTest):
             page.go(roof=device, **{"impls-on": device})
             self.page_is_readable(page, device)
 
+    def test_two_rooflines_in_one_picture(self):
+        page = self.made("narrow", PUBLISHED)
+        for scheme in ("light", "dark"):
+            page.open({"roof": "H100 80GB HBM3", "beside": "H200"}, 400, scheme)
+            self.page_is_readable(page, scheme)
+            first, second = (page.script("return getComputedStyle(document.querySelector(arguments[0])).fill",
+                                         f"#roofline .point.kind-{place}") for place in (0, 1))
+            self.assertNotEqual(first, second)
+            for name in ("H100 80GB HBM3", "llvmpipe"):
+                page.go(beside=name, roof="H200")
+                self.page_is_readable(page, name)
+
     def test_figures_of_a_row_and_its_nights(self):
         folder = self.out / "narrow-nights"
         shutil.rmtree(folder, ignore_errors=True)

@@ -156,6 +156,40 @@ std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs,
   return std::nullopt;
 }
 
+/// Leaves out the tracks of a device that have rows in common with a newer one: its robust runs or its
+/// others, which are not compared with each other.
+std::vector<Track> shown_tracks(const KnownRuns& runs, LeftOut& left_out) {
+  const std::vector<Track> tracks = tracks_of(runs.nights.all);
+  const auto newest = [&](const Track& track) -> const NightSummary& {
+    return runs.nights.all[track.nights.back()];
+  };
+  std::vector<Track> shown;
+  for (const Track& track : tracks) {
+    std::set<std::uint32_t> rows;
+    for (const NightRow& row : newest(track).rows) rows.insert(row.row);
+    const HistoryRun& run = newest(track).run;
+    const auto replaces = [&](const Track& other) {
+      const HistoryRun& later = newest(other).run;
+      return later.device_key == run.device_key && later.robust_access != run.robust_access &&
+             std::pair(later.date, later.run_id) > std::pair(run.date, run.run_id) &&
+             std::ranges::any_of(newest(other).rows,
+                                 [&](const NightRow& row) { return rows.contains(row.row); });
+    };
+    const auto other = std::ranges::find_if(tracks, replaces);
+    if (other == tracks.end()) {
+      shown.push_back(track);
+      continue;
+    }
+    left_out.warn(fmt::format(
+        "{} left out, as not compared with run {}: only one kind of them checked every memory "
+        "access (--robust-access)",
+        track.nights.size() == 1 ? "run " + run.run_id + " is"
+                                 : fmt::format("{} runs until {} are", track.nights.size(), run.run_id),
+        newest(*other).run.run_id));
+  }
+  return shown;
+}
+
 /// Adds a track. False: its newest run cannot be read.
 bool add_track(const KnownRuns& runs, const Track& track, Comparisons& comparisons, PageData& data,
                LeftOut& left_out) {
@@ -171,7 +205,7 @@ bool add_track(const KnownRuns& runs, const Track& track, Comparisons& compariso
 /// have other tracks without it.
 std::optional<std::vector<PagePart>> parts_of(KnownRuns& runs, const PageOptions& options,
                                               const RunNoise& noise, LeftOut& left_out) {
-  const std::vector<Track> tracks = tracks_of(runs.nights.all);
+  const std::vector<Track> tracks = shown_tracks(runs, left_out);
   Comparisons comparisons{.named = Bases(options.base, tracks.size())};
   if (!options.night.empty()) comparisons.night.emplace(options.night);
   PageData data(runs.nights, noise);

@@ -52,6 +52,19 @@ class PageCommand : public ::testing::Test {
   std::ostringstream log_;
 };
 
+TEST_F(PageCommand, ShowsRobustRunsOrOthersOfADeviceAsTheNewestIs) {
+  write_night("night-1", {test::passed("a")});
+  write_night("night-2", {test::passed("a")}, true);
+  write_night("night-3", {test::passed("a")});
+  page_of({out()});
+  EXPECT_THAT(log(),
+              HasSubstr("run night-2 is left out, as not compared with run night-3: only one kind of them "
+                        "checked every memory access (--robust-access)"));
+  write_night("night-4", {test::passed("a")}, true);
+  page_of({out()});
+  EXPECT_THAT(log(), HasSubstr("2 runs until night-3 are left out, as not compared with run night-4"));
+}
+
 TEST_F(PageCommand, ShowsEveryRunOfAnOutputFolder) {
   const fs::path first = write_night("night-1", {test::passed("a")});
   const fs::path second = write_night("night-2", {test::failed("a")});

@@ -5,6 +5,7 @@
 #include "harness/base/text.h"
 #include "harness/cases/select.h"
 #include "harness/commands/case_options.h"
+#include "harness/commands/farm/accepted_rows.h"
 #include "harness/commands/farm/baseline.h"
 #include "harness/commands/farm/farm_tree.h"
 #include "harness/commands/farm/night_folder.h"
@@ -172,7 +173,7 @@ class DeviceJudge {
     now.push_back(std::move(next));
     const RunComparison comparison =
         compare_runs(std::move(before), std::move(now), {.keep_conditions = false}, by_.noise);
-    accept_rows(comparison);
+    accept_rows(device_, comparison, acceptance(comparison));
     device_.last_good = {place_.from_night(baseline.folder).string(), digest_of(comparison)};
   } catch (const Error& error) {
     device_.problems.push_back(std::string("its last good night cannot be compared with: ") + error.what() +
@@ -187,16 +188,14 @@ class DeviceJudge {
     return shift->evidence == ShiftEvidence::Suspected || shift->width_pct() > coarsest_pct;
   }
 
-  /// Accepts worse rows that --accept names, and those that an earlier verdict accepted.
-  void accept_rows(const RunComparison& comparison) {
-    for (const RowVerdict& row : comparison.rows) {
-      if (!row.verdict || !device_.failing.contains(*row.verdict)) continue;
-      const bool is_named = std::ranges::any_of(
-          options_.accepted, [&](const std::string& glob) { return glob_matches(glob, row.info.id); });
-      if (!is_named && !earlier_.accepted_rows.contains(row.info.id)) continue;
-      device_.accepted_rows.insert(row.info.id);
-      ++device_.accepted;
-    }
+  RowAcceptance acceptance(const RunComparison& comparison) const {
+    return {.night = place_.night.filename().string(),
+            .globs = options_.accepted,
+            .ids = earlier_.accepted_rows,
+            .before = accepted_before({.night = place_.night,
+                                       .slug = device_.slug,
+                                       .started_utc = comparison.next.front().run.started_utc,
+                                       .last_good_run = comparison.base.front().run.run_id})};
   }
 
   fs::path link() const { return place_.last_good / device_.slug; }

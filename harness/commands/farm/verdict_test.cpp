@@ -164,6 +164,66 @@ TEST_F(VerdictOfANight, AcceptsSingleRowsByTheirIds) {
   EXPECT_EQ(judge(2), ExitCode::Fine);
 }
 
+/// Six rows of an unchanged program, and the seventh, of another one each night, `times` as slow.
+std::vector<Record> with_one_row_taking(double times, const std::string& program) {
+  std::vector<Record> records = rows_taking(1, "p");
+  const double us = 100 * times;
+  records.push_back(test::measured("changing", test::blocks({us, us, us, us, us})));
+  records.back().perf->program_hash = program;
+  return records;
+}
+
+/// A night that is not good for another reason: a row that failed.
+std::vector<Record> with_a_failure(std::vector<Record> records) {
+  records.push_back(test::failed("other"));
+  return records;
+}
+
+TEST_F(VerdictOfANight, AnAcceptedRowIsNotReportedAgainUntilItChangesAgain) {
+  run(1, with_one_row_taking(1, "a"));
+  run(2, with_a_failure(with_one_row_taking(1.5, "b")));
+  run(3, with_a_failure(with_one_row_taking(1.51, "b")));
+  run(4, with_a_failure(with_one_row_taking(1.6, "c")));
+  judge(1);
+  EXPECT_EQ(judge(2, {.accepted = {"*/changing/*"}}), ExitCode::Failures);
+  EXPECT_EQ(judge(3), ExitCode::Failures);
+  EXPECT_THAT(text(), Not(HasSubstr("worse than in the last good night")));
+  EXPECT_THAT(text(), HasSubstr("  worse   1 row whose change was accepted in an earlier night\n"));
+  EXPECT_EQ(judge(4), ExitCode::Failures);
+  EXPECT_THAT(text(), HasSubstr("1 row worse than in the last good night"));
+  EXPECT_THAT(text(), HasSubstr("changed again: 1.50x was accepted in 2026-01-02\n"));
+  judge(4, {.accepted = {"*/changing/*"}});
+  run(5, with_one_row_taking(1.6, "c"));
+  EXPECT_EQ(judge(5), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("it becomes the last good night, as accepted"));
+}
+
+TEST_F(VerdictOfANight, ARowThatWasRightAgainIsReportedWhenItIsWorseAgain) {
+  run(1, with_one_row_taking(1, "a"));
+  run(2, with_a_failure(with_one_row_taking(1.5, "b")));
+  run(3, with_a_failure(with_one_row_taking(1, "a")));
+  run(4, with_a_failure(with_one_row_taking(1.5, "b")));
+  judge(1);
+  judge(2, {.accepted = {"*/changing/*"}});
+  judge(3);
+  judge(4);
+  EXPECT_THAT(text(), HasSubstr("1 row worse than in the last good night"));
+}
+
+TEST_F(VerdictOfANight, AnAcceptedRowStaysAcceptedOverANightThatLostIt) {
+  run(1, with_one_row_taking(1, "a"));
+  run(2, with_a_failure(with_one_row_taking(1.5, "b")));
+  std::vector<Record> lost = with_one_row_taking(1.5, "b");
+  lost.back().status = Status::Missing;
+  lost.back().perf.reset();
+  run(3, lost);
+  run(4, with_one_row_taking(1.5, "b"));
+  judge(1);
+  judge(2, {.accepted = {"*/changing/*"}});
+  EXPECT_EQ(judge(3), ExitCode::Infrastructure);
+  EXPECT_EQ(judge(4), ExitCode::Fine);
+}
+
 TEST_F(VerdictOfANight, AKnownFailureIsNoRegression) {
   Record known = test::failed("b");
   known.status = Status::ExpectedFail;
@@ -392,6 +452,26 @@ TEST_F(VerdictOfANight, ALastGoodNightOfOtherRowsIsAProblem) {
   EXPECT_THAT(text(), HasSubstr("its last good night cannot be compared with:"));
   fs::remove(last_good("acme"));
   EXPECT_EQ(judge(2), ExitCode::Fine);
+}
+
+TEST_F(VerdictOfANight, ARobustNightIsNotComparedWithOthersAndSaysWhy) {
+  const fs::path first = run(1, rows_taking(1, "p"));
+  RunInfo robust = run_info(2);
+  robust.robust_access = true;
+  const fs::path report = night(2) / "runs" / robust.run_id / "acme";
+  {
+    Journal journal(report / "journal.jsonl");
+    test::tell(journal, rows_taking(2, "p"), robust);
+  }
+  fs::create_directory_symlink(report, night(2) / "acme");
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Infrastructure);
+  EXPECT_THAT(text(), HasSubstr("(--robust-access)"));
+  EXPECT_THAT(text(), Not(HasSubstr("SLOWER")));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
+  run(3, rows_taking(1, "p"));
+  EXPECT_EQ(judge(3), ExitCode::Fine) << "compared with the first night";
+  EXPECT_THAT(text(), HasSubstr("6 SAME"));
 }
 
 TEST_F(VerdictOfANight, ALinkThatCannotBeMovedIsAProblem) {

@@ -2,6 +2,7 @@
 
 #include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/rough_time.h"
 
 #include <cstddef>
 #include <memory>
@@ -10,8 +11,6 @@
 #include <vector>
 
 namespace assay {
-
-inline constexpr std::size_t fewest_blocks = 5;  ///< on each side, to judge speed
 
 /// One row on one side of a comparison: the pooled results of all runs of that side.
 struct RowSide {
@@ -29,6 +28,7 @@ struct RowSide {
   std::vector<std::string> drivers;   ///< name and version, each once
   std::vector<std::string> programs;  ///< hashes of the programs that were timed, each once; "": unknown
   std::vector<std::string> clocks;    ///< "gpu", "wall", each once
+  std::vector<std::string> tunes;     ///< tunables of the timed programs, each once; "": none
   std::string suspect;                ///< why the times cannot be trusted; empty: they can
   double err_over_bound = 0;          ///< the largest of the runs; 0 if nothing was judged
   std::vector<double> block_us;       ///< median of each block of samples, run by run

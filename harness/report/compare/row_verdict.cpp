@@ -153,7 +153,8 @@ class Judge {
   }
 
   void speed() {
-    if (decide_if_untimed() || decide_if_suspect() || decide_if_two_devices() || decide_if_too_few_blocks())
+    if (decide_if_untimed() || decide_if_tuned_differently() || decide_if_suspect() ||
+        decide_if_two_devices() || decide_if_too_few_blocks())
       return;
     j_.is_same_program = is_same_program(base(), next());
     take_out_shift();
@@ -170,6 +171,20 @@ class Judge {
                              next().has_time() ? "measured" : "none"));
     return decide(Verdict::Ambiguous,
                   fmt::format("the {} has no samples", base().has_time() ? "new side" : "base"));
+  }
+
+  /// Another size of workgroup or tile is another program by intent: its time is no change of this one.
+  bool decide_if_tuned_differently() {
+    if (base().tunes == next().tunes && base().tunes.size() == 1) return false;
+    const auto shown = [](const RowSide& side) {
+      std::string text;
+      for (const std::string& tune : side.tunes)
+        text += (text.empty() ? "" : " and ") + (tune.empty() ? "none" : tune);
+      return text;
+    };
+    const std::string tunes = fmt::format("{} before, {} now", shown(base()), shown(next()));
+    note("same tunables", tunes);
+    return refuse("not compared: tunables " + tunes);
   }
 
   bool decide_if_suspect() {
@@ -358,8 +373,7 @@ class Judge {
   std::string circumstances() const {
     return changed("driver", listed(base().drivers), listed(next().drivers)) +
            changed("shaders", base().info->shaders.value_or("embedded"),
-                   next().info->shaders.value_or("embedded")) +
-           changed("tune", base().info->tune, next().info->tune);
+                   next().info->shaders.value_or("embedded"));
   }
 
   /// Whether the runs' own blocks show a difference that is within run noise, of programs not known to be

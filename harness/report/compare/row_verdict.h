@@ -26,8 +26,6 @@ struct CompareOptions {
   bool keep_conditions = true;  ///< keep RowVerdict::conditions, which take much memory for a large run
 };
 
-/// A row that needs more than this to show a difference is never called the same.
-inline constexpr double coarsest_pct = 10;
 /// If clock probes differ by more than this factor, the device was not in the same state.
 inline constexpr double clock_limit = 1.1;
 /// A difference of more than this multiple of the clock probes' is not explained by clocks.

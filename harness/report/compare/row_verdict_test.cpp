@@ -258,16 +258,30 @@ TEST(Judge, JudgesOneProgramUnderAnotherDriver) {
   EXPECT_THAT(slower.reason, HasSubstr("; driver Acme 12.3 before, Acme 12.4 now"));
 }
 
-TEST(Judge, SaysWhichShadersAndTuneChanged) {
+TEST(Judge, SaysWhichShadersChanged) {
   const Record base = test::measured("a", test::blocks(steady_times));
   Record next = test::measured("a", test::blocks(scaled(steady_times, 1.05)));
   next.info.shaders = "edited";
-  next.info.tune = "local_size=64";
-  EXPECT_THAT(judge_rows(base, next).reason,
-              HasSubstr("; shaders embedded before, edited now; tune none before, local_size=64 now"));
+  EXPECT_THAT(judge_rows(base, next).reason, HasSubstr("; shaders embedded before, edited now"));
 }
 
 // ---- what is not judged
+
+TEST(Judge, ComparesNoTimesOfOtherTunables) {
+  const Record base = test::measured("a", test::blocks(steady_times));
+  Record next = test::measured("a", test::blocks(scaled(steady_times, 2)));
+  next.info.tune = "local_size=64";
+  const RowVerdict verdict = judge_rows(base, next);
+  EXPECT_EQ(verdict.verdict, Verdict::Ambiguous);
+  EXPECT_EQ(verdict.ratio, 0);
+  EXPECT_EQ(verdict.reason, "not compared: tunables none before, local_size=64 now");
+  Record both = base;
+  both.info.tune = "local_size=64";
+  EXPECT_EQ(judge_rows(both, next).verdict, Verdict::Slower) << "both have the same ones";
+  Record wrong = test::failed("a");
+  wrong.info.tune = "local_size=64";
+  EXPECT_EQ(judge_rows(test::passed("a"), wrong).verdict, Verdict::Broken) << "answers are compared";
+}
 
 TEST(Judge, RefusesACaseThatWasEditedUnderItsId) {
   const Record base = test::measured("a", test::blocks(steady_times));

@@ -9,6 +9,7 @@
 #include "harness/report/console/style.h"
 #include "harness/report/console/summary.h"
 #include "harness/report/record/failure_groups.h"
+#include "harness/report/record/rough_time.h"
 #include "harness/report/record/time_totals.h"
 #include "harness/report/record/words.h"
 
@@ -62,6 +63,16 @@ std::string timer_line(const TimerCalibration& timer) {
   if (timer.unit_ns > 0) line += ", unit " + nanoseconds(timer.unit_ns);
   if (timer.gpu_over_cpu > 0) line += ", GPU/CPU time " + fixed(timer.gpu_over_cpu, 4);
   return line + (timer.note.empty() ? "" : ": " + printable(timer.note));
+}
+
+}  // namespace
+
+namespace {
+
+bool has_rough_time(const RunReport& report) {
+  return std::ranges::any_of(report.records, [](const Record& record) {
+    return has_time(record) && !why_rough(*record.perf).empty();
+  });
 }
 
 }  // namespace
@@ -197,8 +208,9 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
   if (const std::string table = perf_table(report, options_.color); !table.empty()) {
     out_ << painted("PERF", Ink::Bold, options_.color)
          << "  median with the half width of its interval; time relative to the group's first row; * fastest "
-            "of its group\n"
-         << table << '\n';
+            "of its group"
+         << (has_rough_time(report) ? "; rough: nothing should be decided from that time\n" : "\n") << table
+         << '\n';
   }
   if (const std::string lines = comparison_lines(report, options_.color); !lines.empty()) {
     out_ << painted("COMPARISONS", Ink::Bold, options_.color)

@@ -4,6 +4,7 @@
 #include "harness/base/text.h"
 #include "harness/base/words.h"
 #include "harness/report/console/style.h"
+#include "harness/report/record/rough_time.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>
@@ -206,6 +207,7 @@ std::string rate(std::int64_t amount, double time_us) {
 std::string note_of(const PerfResult& perf) {
   std::string note;
   const auto add = [&](const std::string& text) { note += (note.empty() ? "" : ", ") + text; };
+  if (!why_rough(perf).empty()) add("rough");
   if (perf.stop == "budget") add("stopped by the time budget");
   if (perf.clock == "wall") add("wall clock");
   if (perf.timer == "coarse" || perf.timer == "broken") add(perf.timer + " timer");

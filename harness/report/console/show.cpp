@@ -4,6 +4,7 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
 #include "harness/report/console/labelled_text.h"
+#include "harness/report/record/rough_time.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>
@@ -249,6 +250,8 @@ void show_time(Page& page, const Record& record) {
                                 : "time of one program run: no result, the case ended as " +
                                       std::string(name_of(record.status)));
   show_sampling(page, p);
+  if (const std::string why = why_rough(p); !why.empty())
+    page.line("rough", why + ": do not decide from this time");
   page.line("overlapping", us(p.throughput_us) + " per program, without a barrier between programs");
   if (p.setup_us > 0) page.line("setup", us(p.setup_us) + ", once, and in no other time");
   if (p.isolated_us > 0) page.line("alone", us(p.isolated_us) + " with nothing before or alongside it");

@@ -225,6 +225,7 @@ time of one program run
   clock           gpu
   timer           good
   full clock      0.995 of it during the samples, by the clock probe
+  rough           only 2 blocks, of the 5 that are needed: do not decide from this time
   overlapping     2.1875 us per program, without a barrier between programs
   transitions     0.0000 us in dispatches that only change the layout
   must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's 25.6 GB/s

@@ -3,10 +3,13 @@
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace assay {
 
@@ -15,34 +18,49 @@ namespace {
 using Key = std::vector<std::string>;
 
 // Rows with equal keys measure the same thing.
-Key row_key(const RowInfo& info) {
-  return {info.id,           info.impl, info.shape, info.params,
-          asked_forms(info), info.tune, info.fill,  key_of(info).cache};
+Key row_key(const RowInfo& info, bool is_robust) {
+  return {info.id,     info.impl,          info.shape,
+          info.params, asked_forms(info),  info.tune,
+          info.fill,   key_of(info).cache, is_robust ? "robust" : ""};
 }
 
 // The impls of one case have equal keys.
-Key case_key(const RowInfo& info) {
-  return {info.op, info.name, info.shape, info.params, asked_forms(info), info.fill, key_of(info).cache};
+Key case_key(const RowInfo& info, bool is_robust) {
+  return {info.op,           info.name, info.shape,         info.params,
+          asked_forms(info), info.fill, key_of(info).cache, is_robust ? "robust" : ""};
 }
 
 std::vector<PivotRow> rows_of(std::span<const RunReport> reports) {
   std::vector<PivotRow> rows;
   std::map<Key, std::size_t> index;
   for (std::size_t device = 0; device < reports.size(); ++device) {
+    const bool is_robust = reports[device].run.robust_access;
     for (const Record& record : reports[device].records) {
       if (record.info.mode != "perf") continue;
-      const auto [at, is_new] = index.try_emplace(row_key(record.info), rows.size());
-      if (is_new) rows.push_back({.records = std::vector<const Record*>(reports.size())});
+      const auto [at, is_new] = index.try_emplace(row_key(record.info, is_robust), rows.size());
+      if (is_new)
+        rows.push_back({.records = std::vector<const Record*>(reports.size()), .is_robust = is_robust});
       rows[at->second].records[device] = &record;
     }
   }
   return rows;
 }
 
+/// Cases of one id and cache with several tunables. If a case names several, they are in the ids.
+std::size_t retuned_cases(const std::vector<PivotRow>& rows) {
+  std::map<std::pair<std::string, std::string>, std::set<std::string>> tunes;
+  for (const PivotRow& row : rows) {
+    const RowInfo& info = row.any().info;
+    tunes[{info.id, key_of(info).cache}].insert(info.tune);
+  }
+  return static_cast<std::size_t>(
+      std::ranges::count_if(tunes, [](const auto& found) { return found.second.size() > 1; }));
+}
+
 void find_rivals(std::vector<PivotRow>& rows) {
   std::map<Key, std::size_t> first;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].first_impl = first.try_emplace(case_key(rows[i].any().info), i).first->second;
+    rows[i].first_impl = first.try_emplace(case_key(rows[i].any().info, rows[i].is_robust), i).first->second;
     if (rows[i].first_impl == i) continue;
     rows[i].has_rivals = true;
     rows[rows[i].first_impl].has_rivals = true;
@@ -57,6 +75,26 @@ const Record& PivotRow::any() const {
 
 bool has_figures(const Record* record) {
   return record != nullptr && record->status == Status::Pass && record->perf.has_value();
+}
+
+std::vector<std::string> Pivot::not_compared() const {
+  const auto is_robust = [](const RunReport& report) { return report.run.robust_access; };
+  std::vector<std::string> sentences;
+  if (std::ranges::any_of(reports, is_robust) && !std::ranges::all_of(reports, is_robust)) {
+    std::string names;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      if (is_robust(reports[i])) names += (names.empty() ? "" : ", ") + devices[i];
+    }
+    sentences.push_back(
+        "times of " + names +
+        " are not compared with the others: that run checked every memory access of its kernels "
+        "(--robust-access)");
+  }
+  if (retuned > 0) {
+    sentences.push_back(fmt::format("{} not compared: tunables differ between the devices",
+                                    retuned == 1 ? "1 case is" : fmt::format("{} cases are", retuned)));
+  }
+  return sentences;
 }
 
 double Pivot::ratio(const PivotRow& row, std::size_t device) const {
@@ -117,6 +155,7 @@ Pivot make_pivot(std::span<const RunReport> reports) {
   for (const RunReport& report : reports) runs.push_back(report.run);
   Pivot pivot{.reports = reports, .devices = unique_device_names(runs), .rows = rows_of(reports)};
   find_rivals(pivot.rows);
+  pivot.retuned = retuned_cases(pivot.rows);
   return pivot;
 }
 

@@ -16,6 +16,7 @@ struct PivotRow {
   /// Index of the row of this case's first impl, if the case has several impls or points of `tune`; else the
   /// row's own index.
   std::size_t first_impl = 0;
+  bool is_robust = false;   ///< of runs that checked each memory access (--robust-access)
   bool has_rivals = false;  ///< the case has several rows: each has a ratio to the first
 
   /// The record of the first device that has the row.
@@ -36,6 +37,11 @@ struct Pivot {
   std::vector<PivotRow>
       rows;  ///< in the plan's order of the first report, then the rows that only others have
 
+  /// Cases whose tunables differ between devices, so that they have several rows and are not compared.
+  std::size_t retuned = 0;
+
+  /// Why times of some devices, or of some rows, are not compared with others, a sentence each.
+  std::vector<std::string> not_compared() const;
   /// The row's time on a device divided by the first impl's; 0 if there is none.
   double ratio(const PivotRow& row, std::size_t device) const;
   /// The row's time on a device divided by its time on the first device; 0 if one has none.
@@ -45,7 +51,8 @@ struct Pivot {
 };
 
 /// Puts reports next to each other. Rows are matched if id, impl, shape, parameters, forms (as the case asks
-/// for them), tune, fill and cache are all equal: cases that changed between two runs get separate rows.
+/// for them), tune, fill and cache are all equal, and both runs had robust access or neither: cases that
+/// changed between two runs get separate rows.
 Pivot make_pivot(std::span<const RunReport> reports);
 
 /// A short, unique name for the device of each run: "H200 #1", "H200 #2".

@@ -143,6 +143,8 @@ std::string times_text(const Pivot& pivot, const PivotView& view) {
 
 std::string pivot_text(const Pivot& pivot, const PivotView& view) {
   std::string text = devices_text(pivot, view.width);
+  for (const std::string& sentence : pivot.not_compared())
+    text += '\n' + wrapped_words(printable(sentence), view.width);
   if (pivot.reports.size() > 1) text += means_text(pivot, view.width);
   if (!pivot.rows.empty()) text += times_text(pivot, view);
   if (pivot.reports.size() > 1)

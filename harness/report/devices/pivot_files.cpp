@@ -186,7 +186,9 @@ std::string pivot_csv(const Pivot& pivot) {
 }
 
 std::string pivot_markdown(const Pivot& pivot) {
-  std::string text = devices_table(pivot) + paragraph(means_table(pivot));
+  std::string text = devices_table(pivot);
+  for (const std::string& sentence : pivot.not_compared()) text += paragraph(markdown_cell(sentence) + '\n');
+  text += paragraph(means_table(pivot));
   if (!pivot.rows.empty()) text += paragraph(times_table(pivot));
   text += paragraph(accuracy_table(pivot));
   if (pivot.reports.size() > 1) text += paragraph(hash_totals(compare_hashes(pivot.reports)));

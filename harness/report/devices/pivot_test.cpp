@@ -57,6 +57,33 @@ TEST(Pivot, DoesNotCompareWhatWasChangedBetweenTheRuns) {
   EXPECT_EQ(make_pivot(reports).rows.size(), 2U);
 }
 
+TEST(Pivot, ComparesNoRobustRunWithOthersAndSaysSo) {
+  std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 1)}),
+                                    pivot_report_on("B", {test::timed("a", "fused", 2)})};
+  EXPECT_THAT(make_pivot(reports).not_compared(), ElementsAre());
+  reports[1].run.robust_access = true;
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_EQ(pivot.means(1).front().rows, 0U);
+  const std::string why =
+      "times of B are not compared with the others: that run checked every memory access of its kernels "
+      "(--robust-access)";
+  EXPECT_THAT(pivot_text(pivot, {.width = 200}), HasSubstr(why));
+  EXPECT_THAT(pivot_markdown(pivot), HasSubstr(why));
+  reports[0].run.robust_access = true;
+  EXPECT_EQ(make_pivot(reports).means(1).front().rows, 1U) << "both are";
+}
+
+TEST(Pivot, ComparesNoRowsOfOtherTunablesAndSaysSo) {
+  Record tuned = test::timed("a", "fused", 1);
+  tuned.info.tune = "local_size=64";
+  const std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 1)}),
+                                          pivot_report_on("B", {tuned})};
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_EQ(pivot.means(1).front().rows, 0U);
+  EXPECT_THAT(pivot_text(pivot, {.width = 200}),
+              HasSubstr("1 case is not compared: tunables differ between the devices"));
+}
+
 TEST(Pivot, RowsOfOneAliasMeetWhateverItStoodFor) {
   Record rows = test::timed("a", "fused", 1), words = test::timed("a", "fused", 2);
   rows.info.forms = "x=buffer/CONV2D(4C) y=buffer/CONV2D(4C)";

@@ -255,10 +255,13 @@ class PageData::Impl {
       if (const auto found = nights_.numbers.find(keys[i])) places.emplace(*found, first_row + i);
     }
     Json periods = Json::array();
-    const std::vector<RowTrend> trends = trends_of(nights_, track);
+    const TrackTrends trends = trends_of(nights_, track);
     for (const int days : {7, 30}) {
       const TrackChanges found = changes_of(nights_, track, trends, {.days = days});
       if (found.rows_with_levels == 0) continue;
+      Json left_out = Json::array();
+      for (const std::string& sentence : left_out_of_trend(nights_, found))
+        left_out.push_back(json_text(sentence));
       Json changes = Json::array();
       for (const RowChange& change : found.changes) {
         const auto place = places.find(change.row);
@@ -269,6 +272,7 @@ class PageData::Impl {
       periods.push_back({{"days", days},
                          {"judged", found.rows_with_levels},
                          {"visible_pct", json_number(100 * found.visible, 3)},
+                         {"left_out", left_out},
                          {"changes", std::move(changes)}});
     }
     if (!periods.empty()) devices_.back()["tracks"].back()["periods"] = std::move(periods);

@@ -2,6 +2,7 @@
 
 #include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/rough_time.h"
 #include "harness/report/record/words.h"
 
 #include <functional>
@@ -132,6 +133,10 @@ Words words() {
       {"limited_by", perf_word(&PerfResult::limited_by)},
       {"ceiling", perf_word(&PerfResult::ceiling)},
       {"timer", perf_word(&PerfResult::timer)},
+      {"rough",
+       [](const PageRow& row) {
+         return row.record && has_time(*row.record) ? why_rough(*row.record->perf) : std::string();
+       }},
       {"impl_auto", perf_word(&PerfResult::impl_auto)},
       {"baseline", baseline_of},
       {"metric",

@@ -6,6 +6,8 @@
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/record/words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -158,6 +160,10 @@ std::size_t DeviceNight::regressions() const {
   return sum - std::min(sum, accepted);
 }
 
+bool DeviceNight::is_accepted_row(const RowInfo& row) const {
+  return accepted_rows.contains(row.id) || carried_over.contains(key_of(row));
+}
+
 const MachineShift* DeviceNight::shift() const {
   if (!last_good || !last_good->comparison.machine) return nullptr;
   const MachineShift& machine = *last_good->comparison.machine;
@@ -178,6 +184,16 @@ std::vector<std::string> DeviceNight::all_warnings() const {
   std::vector<std::string> all = warnings;
   if (shift() && !has_shifted()) all.push_back(shift_sentence(*this));
   return all;
+}
+
+std::vector<std::string> strict_notes(const DeviceNight& device) {
+  std::vector<std::string> notes;
+  if (!device.run || !device.has_strict_notes) return notes;
+  for (const RuleNote& note : device.run->run.rule_notes) {
+    notes.push_back(fmt::format("{}:{}: {} '{}': {}", note.where.file, note.where.line, note.state,
+                                note.match, note.note));
+  }
+  return notes;
 }
 
 NightVerdict DeviceNight::verdict() const {

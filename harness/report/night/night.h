@@ -79,6 +79,13 @@ inline constexpr int night_verdict_count = 5;
 std::string_view name_of(NightVerdict verdict);  ///< "GOOD", "NOTHING_JUDGED", ...
 ExitCode exit_code(NightVerdict verdict);
 
+/// A worse row that was accepted alone (--accept ID), compared with the last good night.
+struct AcceptedChange {
+  Verdict verdict = Verdict::Slower;
+  double ratio = 0;   ///< its time / the last good night's, without the machine's shift; 0: none
+  std::string night;  ///< name of the night in which it was accepted
+};
+
 /// The last good night of a device, with which this night is compared.
 struct LastGood {
   std::string report;  ///< folder of that night's report, relative to this night's folder
@@ -98,12 +105,20 @@ struct DeviceNight {
   std::set<Verdict> failing;          ///< verdicts that are regressions
   bool is_accepted = false;           ///< regressions and a shift of the machine were accepted (--accept)
   std::set<std::string> accepted_rows;  ///< ids of worse rows that were accepted alone (--accept ID)
-  std::size_t accepted = 0;             ///< number of worse rows with these ids
-  bool becomes_last_good = false;       ///< the link to its last good night is moved to this one
-  double duration_s = 0;                ///< from the run's start to its journal's last change
-  std::uintmax_t bytes = 0;             ///< size of its report's files
+  /// Accepted changes that hold: of these rows, and those of earlier nights since the last good one. A row
+  /// of an earlier night that was not reached tonight has one too.
+  std::map<RowKey, AcceptedChange> accepted_changes;
+  std::set<RowKey> carried_over;  ///< rows that are worse tonight, as was accepted in an earlier night
+  /// Rows that were accepted in an earlier night and have become worse since.
+  std::map<RowKey, AcceptedChange> changed_again;
+  std::size_t accepted = 0;        ///< number of worse rows that were accepted alone, or carried over
+  bool becomes_last_good = false;  ///< the link to its last good night is moved to this one
+  double duration_s = 0;           ///< from the run's start to its journal's last change
+  std::uintmax_t bytes = 0;        ///< size of its report's files
 
   std::size_t regressions() const;  ///< rows that are worse and were not accepted alone
+  /// Whether a row that is worse was accepted alone, tonight or in an earlier night.
+  bool is_accepted_row(const RowInfo& row) const;
   /// The machine's shift since the last good night; null: none, or it is unknown.
   const MachineShift* shift() const;
   /// Whether the machine's shift is a problem of this night: it is large, and was not accepted.
@@ -113,6 +128,10 @@ struct DeviceNight {
   std::vector<std::string> all_warnings() const;
   NightVerdict verdict() const;
 };
+
+/// What --strict makes a failure, a rule per sentence: "cases/expectations/gpu.yaml:3: stale 'op/*': remove
+/// it". Empty without --strict.
+std::vector<std::string> strict_notes(const DeviceNight& device);
 
 /// A night: what every device did.
 struct Night {
@@ -144,6 +163,8 @@ struct EarlierVerdict {
   std::string started_utc;
   bool is_accepted = false;
   std::set<std::string> accepted_rows;
+  std::map<RowKey, AcceptedChange> accepted_changes;
+  std::string last_good_run;  ///< id of the run that it was compared with; empty: none
   bool became_last_good = false;
 };
 /// Earlier verdicts by device slug. Empty if the text is not a nightly.json that this assay can read.

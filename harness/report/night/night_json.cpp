@@ -86,6 +86,26 @@ Json comparison_json(const DeviceNight& device) {
   return json;
 }
 
+Json accepted_json(const DeviceNight& device) {
+  Json changes = Json::array();
+  for (const auto& [key, change] : device.accepted_changes) {
+    Json& json = changes.emplace_back();
+    json["case"] = valid_utf8(key.id);
+    json["mode"] = valid_utf8(key.mode);
+    json["cache"] = key.cache;
+    json["verdict"] = name_of(change.verdict);
+    if (change.ratio > 0) json["ratio"] = change.ratio;
+    json["night"] = valid_utf8(change.night);
+  }
+  return changes;
+}
+
+Json rule_json(const RuleNote& note) {
+  return {{"state", valid_utf8(note.state)},   {"file", valid_utf8(note.where.file)},
+          {"line", note.where.line},           {"match", valid_utf8(note.match)},
+          {"reason", valid_utf8(note.reason)}, {"note", valid_utf8(note.note)}};
+}
+
 void add_run(Json& json, const RunDigest& digest) {
   const RunInfo& run = digest.run;
   json.update(Json{{"device", valid_utf8(run.device.name)},
@@ -104,6 +124,8 @@ void add_run(Json& json, const RunDigest& digest) {
   Json& groups = json["failure_groups"] = Json::array();
   for (const FailureGroup& group : digest.groups) groups.push_back(group_json(group));
   json["failures_left_out"] = digest.failures_left_out;
+  Json& rules = json["rules_to_review"] = Json::array();
+  for (const RuleNote& note : run.rule_notes) rules.push_back(rule_json(note));
   json["rows_s"] = digest.rows_s;
 }
 
@@ -113,6 +135,7 @@ Json device_json(const DeviceNight& device) {
                {"note", valid_utf8(device.note)},          {"report", valid_utf8(device.report)}};
   if (device.run) {
     add_run(json, *device.run);
+    json["strict_failure"] = device.has_strict_notes;
     json["duration_s"] = device.duration_s;
   }
   json["bytes"] = device.bytes;
@@ -121,6 +144,7 @@ Json device_json(const DeviceNight& device) {
   json["accepted"] = device.is_accepted;
   Json& rows = json["accepted_rows"] = Json::array();
   for (const std::string& id : device.accepted_rows) rows.push_back(valid_utf8(id));
+  json["accepted_changes"] = accepted_json(device);
   json["becomes_last_good"] = device.becomes_last_good;
   return json;
 }
@@ -147,6 +171,24 @@ bool is_night_json(const std::string& text) {
   return json.is_object() && json.contains("schema") && json.contains("devices");
 }
 
+namespace {
+
+std::map<RowKey, AcceptedChange> accepted_changes_in(const Json& device) {
+  std::map<RowKey, AcceptedChange> changes;
+  if (!device.contains("accepted_changes")) return changes;  // of an older assay
+  for (const Json& json : device.at("accepted_changes")) {
+    const auto verdict = parse_verdict(json.at("verdict").get<std::string>());
+    if (!verdict) continue;  // of a newer assay
+    const RowKey key{.id = json.at("case").get<std::string>(),
+                     .mode = json.at("mode").get<std::string>(),
+                     .cache = json.at("cache").get<std::string>()};
+    changes[key] = {*verdict, json.value("ratio", 0.0), json.at("night").get<std::string>()};
+  }
+  return changes;
+}
+
+}  // namespace
+
 std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightly_json) try {
   const Json json = Json::parse(nightly_json);
   std::map<std::string, EarlierVerdict> verdicts;
@@ -158,9 +200,11 @@ std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightl
     verdict.is_accepted = device.at("accepted").get<bool>();
     if (device.contains("accepted_rows"))
       verdict.accepted_rows = device.at("accepted_rows").get<std::set<std::string>>();
+    verdict.accepted_changes = accepted_changes_in(device);
     verdict.became_last_good = device.value("becomes_last_good", false);
-    if (!device.at("last_good").is_null())
-      verdict.last_good = device.at("last_good").at("report").get<std::string>();
+    if (device.at("last_good").is_null()) continue;
+    verdict.last_good = device.at("last_good").at("report").get<std::string>();
+    verdict.last_good_run = device.at("last_good").value("run_id", "");
   }
   return verdicts;
 } catch (const Json::exception&) {

@@ -32,7 +32,7 @@ void add_compared(SummaryDevice& summary, const DeviceNight& device) {
   if (!device.last_good) return;
   std::size_t failed = 0;
   for (const RowVerdict& row : device.last_good->comparison.rows) {
-    if (!device.failing.contains(*row.verdict) || device.accepted_rows.contains(row.info.id)) continue;
+    if (!device.failing.contains(*row.verdict) || device.is_accepted_row(row.info)) continue;
     is_failure(row) ? void(++failed) : summary.compared.push_back(compared_row(row));
   }
   const std::size_t listed = summary.compared.size() + failed;
@@ -44,6 +44,7 @@ SummaryDevice device_of(const DeviceNight& device) {
                         .verdict = std::string(name_of(device.verdict())),
                         .notes = device.all_problems()};
   for (const std::string& warning : device.all_warnings()) summary.notes.push_back(warning);
+  for (const std::string& note : strict_notes(device)) summary.notes.push_back(note);
   add_compared(summary, device);
   if (!device.run) return summary;
   summary.statuses = device.run->statuses;

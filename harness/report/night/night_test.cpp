@@ -84,6 +84,24 @@ TEST(NightVerdict, OfStrictNotesIsAFailure) {
   EXPECT_EQ(device.verdict(), NightVerdict::Failures);
 }
 
+TEST(NightVerdict, StoresTheNotesThatStrictMakesAFailure) {
+  DeviceNight device = device_of({test::passed("good")});
+  device.run->run.rule_notes = {{"stale", {"rules/gpu.yaml", 3, 5}, "op/*", "a bug", "remove it"}};
+  EXPECT_EQ(github_markdown(night_summary(night_of({device}))).find("stale"), std::string::npos);
+  device.has_strict_notes = true;
+  const auto json = nlohmann::json::parse(night_json(night_of({device}))).at("devices").at(0);
+  EXPECT_EQ(json.at("strict_failure"), true);
+  const auto& rule = json.at("rules_to_review").at(0);
+  EXPECT_EQ(rule.at("state"), "stale");
+  EXPECT_EQ(rule.at("file"), "rules/gpu.yaml");
+  EXPECT_EQ(rule.at("line"), 3);
+  EXPECT_EQ(rule.at("match"), "op/*");
+  EXPECT_EQ(rule.at("reason"), "a bug");
+  EXPECT_EQ(rule.at("note"), "remove it");
+  EXPECT_THAT(github_markdown(night_summary(night_of({device}))),
+              HasSubstr("\n- rules/gpu.yaml:3: stale 'op/"));
+}
+
 /// A night with five rows of unchanged programs, or none, and one of another, on a machine that takes `times`
 /// as long.
 DeviceNight on_shifted_machine(double times, double changed_times, bool has_unchanged_rows = true) {

@@ -122,6 +122,12 @@ std::string times_of(const RowVerdict& row) {
   return times_line(row);
 }
 
+/// "changed again: 1.10x was accepted in 2026-01-02"
+std::string accepted_text(const AcceptedChange& change) {
+  const std::string what = change.ratio > 0 ? times_text(change.ratio) : std::string(name_of(change.verdict));
+  return fmt::format("changed again: {} was accepted in {}", what, change.night);
+}
+
 /// Rows that failed tonight, or that tonight's run lost, are listed among its failures.
 bool is_among_failures(const RowVerdict& row) {
   return row.next && class_of(row.next->status) != StatusClass::Fine;
@@ -131,8 +137,7 @@ void add_compared(std::string& text, const DeviceNight& device) {
   if (!device.last_good) return;
   std::vector<const RowVerdict*> rows;
   for (const RowVerdict& row : device.last_good->comparison.rows) {
-    const bool is_accepted = device.accepted_rows.contains(row.info.id);
-    if (device.failing.contains(*row.verdict) && !is_among_failures(row) && !is_accepted)
+    if (device.failing.contains(*row.verdict) && !is_among_failures(row) && !device.is_accepted_row(row.info))
       rows.push_back(&row);
   }
   const std::size_t shown = std::min(rows.size(), most_compared);
@@ -140,8 +145,10 @@ void add_compared(std::string& text, const DeviceNight& device) {
     const RowVerdict& row = *rows[i];
     text += wrapped(fmt::format("  {:<{}}", name_of(*row.verdict), verdict_width - 2),
                     printable(name_of_row(row.info)));
-    if (const std::string times = times_of(row); !times.empty())
-      text += wrapped(std::string(verdict_width, ' '), printable(times));
+    const std::string indent(verdict_width, ' ');
+    if (const std::string times = times_of(row); !times.empty()) text += wrapped(indent, printable(times));
+    if (const auto change = device.changed_again.find(key_of(row.info)); change != device.changed_again.end())
+      text += wrapped(indent, printable(accepted_text(change->second)));
   }
   const std::size_t left_out = device.last_good->comparison.rows_left_out;
   if (rows.size() > shown || left_out > 0)
@@ -164,13 +171,19 @@ void add_run(std::string& text, const DeviceNight& device) {
                    digest.complete ? "" : "; it did not finish"));
   line(text, "rows", fmt::format("{}: {}", digest.rows, counts_text(digest.statuses)));
   if (!device.has_strict_notes) return;
-  const std::vector<RuleNote>& notes = digest.run.rule_notes;
+  const std::vector<std::string> notes = strict_notes(device);
   line(text, "strict", counted(notes.size(), "rule") + " of the expectations to review");
-  for (const RuleNote& note : std::span(notes).first(std::min(notes.size(), most_groups))) {
-    line(text, "rule",
-         fmt::format("{}: {} '{}': {}", fmt::format("{}:{}", note.where.file, note.where.line), note.state,
-                     note.match, note.note));
-  }
+  for (const std::string& note : std::span(notes).first(std::min(notes.size(), most_groups)))
+    line(text, "rule", note);
+}
+
+/// "3 rows whose change was accepted, 2 of them in an earlier night"
+std::string accepted_rows_text(const DeviceNight& device) {
+  const std::string text = counted(device.accepted, "row") + " whose change was accepted";
+  const std::size_t earlier = device.carried_over.size();
+  if (earlier == 0) return text;
+  return text + (earlier == device.accepted ? "" : fmt::format(", {} of them", earlier)) +
+         " in an earlier night";
 }
 
 std::string device_text(const DeviceNight& device) {
@@ -180,8 +193,7 @@ std::string device_text(const DeviceNight& device) {
   if (device.run) add_run(text, device);
   add_last_good(text, device);
   if (!device.note.empty()) line(text, "against", device.note);
-  if (device.accepted > 0)
-    line(text, "worse", counted(device.accepted, "row") + " whose change was accepted");
+  if (device.accepted > 0) line(text, "worse", accepted_rows_text(device));
   if (const std::string next = outlook(device); !next.empty()) line(text, "next", next);
   if (!device.report.empty()) line(text, "report", device.report);
   add_compared(text, device);

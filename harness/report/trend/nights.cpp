@@ -42,13 +42,19 @@ std::vector<std::size_t> different_runs(std::span<const NightSummary> nights) {
 
 void join_runs_with_common_rows(std::span<const NightSummary> nights, std::span<const std::size_t> runs,
                                 JoinedRuns& joined) {
-  std::map<std::pair<std::string, std::uint32_t>, std::size_t> first;
+  std::map<std::tuple<std::string, bool, std::uint32_t>, std::size_t> first;
   for (const std::size_t run : runs) {
+    const HistoryRun& of = nights[run].run;
     for (const NightRow& row : nights[run].rows) {
-      const auto [at, is_new] = first.try_emplace({nights[run].run.device_key, row.row}, run);
+      const auto [at, is_new] = first.try_emplace({of.device_key, of.robust_access, row.row}, run);
       if (!is_new) joined.join(at->second, run);
     }
   }
+}
+
+/// Not 0, which stands for an unknown one.
+std::uint32_t tune_number(const std::string& tune) {
+  return static_cast<std::uint32_t>(hash64(tune)) | 1U;
 }
 
 }  // namespace
@@ -72,7 +78,9 @@ NightSummary read_night(RowNumbers& numbers, const std::function<HistoryRun(cons
                           .time_us = static_cast<float>(row.time_us.value_or(0)),
                           .ci_pct = static_cast<float>(row.ci_pct.value_or(0)),
                           .err_over_bound = static_cast<float>(row.err_over_bound.value_or(0)),
-                          .hash = row.output_hash.empty() ? 0 : hash64(row.output_hash)});
+                          .hash = row.output_hash.empty() ? 0 : hash64(row.output_hash),
+                          .program = row.program.empty() ? 0 : hash64(row.program),
+                          .tune = row.tune ? tune_number(*row.tune) : 0});
   });
   return night;
 }

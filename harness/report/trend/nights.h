@@ -17,10 +17,12 @@ namespace assay {
 struct NightRow {
   std::uint32_t row = 0;  ///< number of its key, see RowNumbers
   Status status = Status::Missing;
-  float time_us = 0;         ///< 0: none
-  float ci_pct = 0;          ///< in percent of time_us
-  float err_over_bound = 0;  ///< also 0 if nothing was judged
-  std::uint64_t hash = 0;    ///< hash of output_hash; 0: none
+  float time_us = 0;          ///< 0: none
+  float ci_pct = 0;           ///< in percent of time_us
+  float err_over_bound = 0;   ///< also 0 if nothing was judged
+  std::uint64_t hash = 0;     ///< hash of output_hash; 0: none
+  std::uint64_t program = 0;  ///< hash of the program's hash; 0: not timed, or unknown
+  std::uint32_t tune = 0;     ///< hash of its tunables; 0: unknown, as in summaries of old runs
 };
 
 /// Numbers the rows of all runs: the same row has the same number in every run.
@@ -60,7 +62,8 @@ struct NightSummaries {
 NightSummary read_night(RowNumbers& numbers, const std::function<HistoryRun(const HistoryAction&)>& read);
 
 /// Runs on one device with common rows: each has a row in common with another one. Runs of different case
-/// files on one device are separate tracks: neither is the base of the other.
+/// files on one device are separate tracks, and so are runs with robust access (--robust-access) and without:
+/// neither is the base of the other.
 struct Track {
   std::vector<std::size_t> nights;  ///< indices, ordered by date: the last is the newest
 };

@@ -16,6 +16,17 @@ namespace {
 struct RowTimes {
   std::vector<std::size_t> places;
   std::vector<double> times_us;
+  std::uint32_t tune = 0;   ///< NightRow::tune in the newest night
+  bool is_retuned = false;  ///< it has times with another one
+
+  void add(const NightRow& row, std::size_t place, double machine_ratio) {
+    if (row.tune != 0 && tune != 0 && row.tune != tune) {
+      is_retuned = true;
+      return;
+    }
+    places.push_back(place);
+    times_us.push_back(static_cast<double>(row.time_us) / machine_ratio);
+  }
 };
 
 /// A number of `digits` digits at a place of a text; -1 if there is none.
@@ -64,22 +75,25 @@ bool has_level_time(const NightRow& row) {
   return row.status == Status::Pass && row.time_us > 0 && std::isfinite(row.time_us);
 }
 
-std::vector<RowTrend> trends_of(const NightSummaries& nights, const Track& track) {
+TrackTrends trends_of(const NightSummaries& nights, const Track& track) {
+  TrackTrends trends{.machine = machine_levels(nights, track)};
+  const std::vector<NightRow>& newest = nights.all[track.nights.back()].rows;
   std::unordered_map<std::uint32_t, RowTimes> times;
+  for (const NightRow& row : newest) times[row.row].tune = row.tune;
   const std::size_t first = track.nights.size() - std::min(track.nights.size(), most_nights);
   for (std::size_t place = first; place < track.nights.size(); ++place) {
     for (const NightRow& row : nights.all[track.nights[place]].rows) {
-      if (!has_level_time(row)) continue;
-      times[row.row].places.push_back(place);
-      times[row.row].times_us.push_back(static_cast<double>(row.time_us));
+      const auto of = times.find(row.row);
+      if (of == times.end() || !has_level_time(row)) continue;
+      of->second.add(row, place, trends.machine[place].ratio);
     }
   }
-  std::vector<RowTrend> trends;
-  for (const NightRow& row : nights.all[track.nights.back()].rows) {
+  for (const NightRow& row : newest) {
     const auto known = times.find(row.row);
     if (known == times.end()) continue;
+    trends.retuned += known->second.is_retuned ? 1 : 0;
     if (auto levels = time_levels(known->second.times_us))
-      trends.push_back({row.row, std::move(known->second.places), *std::move(levels)});
+      trends.rows.push_back({row.row, std::move(known->second.places), *std::move(levels)});
     times.erase(known);
   }
   return trends;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/report/trend/change_points.h"
+#include "harness/report/trend/machine_levels.h"
 #include "harness/report/trend/nights.h"
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace assay {
 
-/// The levels of one row's times over the nights of its track.
+/// The levels of one row's times over the nights of its track, on a machine that is as in most nights.
 struct RowTrend {
   std::uint32_t row = 0;            ///< number of its key, see RowNumbers
   std::vector<std::size_t> places;  ///< in Track::nights: those nights that have a time of it
@@ -29,8 +30,13 @@ bool has_level_time(const NightRow& row);
 /// time with the cube of it.
 inline constexpr std::size_t most_nights = 90;
 
-/// The trends of all rows of a track that have times in enough nights, in the order of the newest night.
-std::vector<RowTrend> trends_of(const NightSummaries& nights, const Track& track);
+/// What is known about the rows of a track over its nights.
+struct TrackTrends {
+  std::vector<RowTrend> rows;         ///< that have times in enough nights, in the order of the newest night
+  std::vector<MachineLevel> machine;  ///< of each night; times are divided by its ratio
+  std::size_t retuned = 0;  ///< rows with times in nights with another `tune`, which are not compared
+};
+TrackTrends trends_of(const NightSummaries& nights, const Track& track);
 
 /// A period of a track: its nights from `first` to `last`, as places in Track::nights.
 struct Period {

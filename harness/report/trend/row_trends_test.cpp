@@ -29,7 +29,8 @@ class Nights {
     }
   }
 
-  std::vector<RowTrend> trends() const { return trends_of(summaries_, track_); }
+  std::vector<RowTrend> trends() const { return trends_of(summaries_, track_).rows; }
+  TrackTrends all_trends() const { return trends_of(summaries_, track_); }
   std::optional<Period> period(std::string_view since, std::string_view until = {}) const {
     return period_of(summaries_, track_, since, until);
   }
@@ -125,6 +126,59 @@ TEST(Periods, CountDaysBackOverMonthsAndLeapYears) {
   EXPECT_EQ(days_before("2026-01-01", 30), "2025-12-02");
   EXPECT_EQ(days_before("yesterday", 1), std::nullopt);
   EXPECT_EQ(days_before("2026-13-01", 1), std::nullopt);
+}
+
+/// Twelve nights of eight rows of unchanged programs; the machine is 1.5 times as slow in the eighth to
+/// tenth. The last row has another program, and is slower, from the sixth on.
+Nights on_a_machine_that_was_slow() {
+  std::vector<std::vector<float>> times;
+  for (int night = 0; night < 12; ++night) {
+    const float machine = night >= 7 && night < 10 ? 1.5F : 1.0F;
+    std::vector<float> rows(8, 10.0F * machine);
+    rows.push_back((night < 5 ? 10.0F : 12.0F) * machine);
+    times.push_back(rows);
+  }
+  Nights nights(times);
+  for (std::size_t night = 0; night < 12; ++night) {
+    for (NightRow& row : nights.night(night).rows)
+      row.program = row.row < 8 ? 100 + row.row : night < 5 ? 1 : 2;
+  }
+  return nights;
+}
+
+TEST(RowTrends, HaveNoChangeInEveryRowForAMachineThatWasSlow) {
+  const Nights nights = on_a_machine_that_was_slow();
+  const TrackTrends trends = nights.all_trends();
+  EXPECT_THAT(changes_in(trends.rows, {0, 8}), ::testing::SizeIs(1)) << "the period ends on the slow machine";
+  const std::vector<RowChange> changes = changes_in(trends.rows, {0, 11});
+  ASSERT_EQ(changes.size(), 1U);
+  EXPECT_EQ(changes[0].row, 8U);
+  EXPECT_EQ(changes[0].place, 5U);
+  EXPECT_NEAR(changes[0].ratio(), 1.2, 0.01);
+  EXPECT_NEAR(trends.machine[8].ratio, 1.5, 1e-5);
+  EXPECT_EQ(trends.machine[8].rows, 9U);
+  EXPECT_EQ(trends.machine[11].ratio, 1);
+}
+
+TEST(RowTrends, KeepChangesOfEveryRowThatAreNotTheMachines) {
+  Nights nights = on_a_machine_that_was_slow();
+  for (std::size_t night = 7; night < 12; ++night) nights.night(night).run.driver = "2";
+  EXPECT_THAT(changes_in(nights.trends(), {0, 8}), ::testing::SizeIs(9)) << "another driver";
+  nights = on_a_machine_that_was_slow();
+  for (std::size_t night = 7; night < 12; ++night) {
+    for (NightRow& row : nights.night(night).rows) row.program += 1000;
+  }
+  EXPECT_THAT(changes_in(nights.trends(), {0, 8}), ::testing::SizeIs(9)) << "other programs";
+}
+
+TEST(RowTrends, CompareNoTimesOfOtherTunables) {
+  Nights nights = slower_from_the_eighth();
+  for (std::size_t night = 0; night < 12; ++night) nights.night(night).rows[0].tune = night < 7 ? 1 : 2;
+  nights.night(2).rows[1].tune = 0;  // unknown, as in summaries of old runs
+  nights.night(11).rows[1].tune = 3;
+  const TrackTrends trends = nights.all_trends();
+  EXPECT_THAT(changes_in(trends.rows, {0, 11}), IsEmpty());
+  EXPECT_EQ(trends.retuned, 1U);
 }
 
 }  // namespace

@@ -100,14 +100,38 @@ std::optional<std::string> begin_of(const TrendQuestion& question, const History
 
 }  // namespace
 
-TrackChanges changes_of(const NightSummaries& nights, const Track& track, std::span<const RowTrend> trends,
+std::vector<std::string> left_out_of_trend(const NightSummaries& nights, const TrackChanges& found) {
+  std::vector<std::string> sentences;
+  const HistoryRun& newest = run_at(nights, *found.track, found.track->nights.size() - 1);
+  const auto is_other_kind = [&](const NightSummary& night) {
+    return night.run.device_key == newest.device_key && night.run.robust_access != newest.robust_access;
+  };
+  if (std::ranges::any_of(nights.all, is_other_kind)) {
+    sentences.emplace_back(
+        newest.robust_access ? "not compared with the device's other runs: these are robust (--robust-access)"
+                             : "not compared with the device's robust runs (--robust-access)");
+  }
+  for (const std::string& line : machine_shift_lines(nights, *found.track, found.machine))
+    sentences.push_back("the machine, taken out of the times: " + line);
+  if (found.retuned > 0) {
+    sentences.push_back(
+        fmt::format("{} not compared with times from before: their tunables were others",
+                    found.retuned == 1 ? "1 row is" : fmt::format("{} rows are", found.retuned)));
+  }
+  return sentences;
+}
+
+TrackChanges changes_of(const NightSummaries& nights, const Track& track, const TrackTrends& trends,
                         const TrendQuestion& question) {
   refuse_what_is_no_date(question.since);
   refuse_what_is_no_date(question.until);
-  TrackChanges found{.track = &track, .rows_with_levels = trends.size()};
+  TrackChanges found{.track = &track,
+                     .rows_with_levels = trends.rows.size(),
+                     .retuned = trends.retuned,
+                     .machine = trends.machine};
   std::set<std::uint32_t> judged;
   std::vector<double> visible;
-  for (const RowTrend& trend : trends) {
+  for (const RowTrend& trend : trends.rows) {
     judged.insert(trend.row);
     visible.push_back(trend.times.visible());
   }
@@ -116,13 +140,15 @@ TrackChanges changes_of(const NightSummaries& nights, const Track& track, std::s
   if (!visible.empty()) found.visible = median(std::move(visible));
   if (const auto since = begin_of(question, nights.all[track.nights.back()].run))
     found.period = period_of(nights, track, *since, question.until);
-  if (found.period) found.changes = changes_in(trends, *found.period);
+  if (found.period) found.changes = changes_in(trends.rows, *found.period);
   return found;
 }
 
 std::string trend_text(const NightSummaries& nights, const TrackChanges& found, const TrendView& view) {
   std::string text = printable(run_at(nights, *found.track, found.track->nights.size() - 1).device) + '\n';
   text += coverage_text(found);
+  for (const std::string& sentence : left_out_of_trend(nights, found))
+    text += wrapped_words(sentence, view.width);
   if (!found.period) return text + "no night in that period\n";
   text += period_text(nights, found);
   std::map<NightPair, std::vector<const RowChange*>, std::greater<>> by_night;
@@ -135,9 +161,9 @@ std::string trend_text(const NightSummaries& nights, const TrackChanges& found, 
 }
 
 std::string trend_csv(const NightSummaries& nights, const std::vector<TrackChanges>& found) {
-  std::string text =
-      csv_row({"device", "id", "mode", "cache", "before_us", "after_us", "ratio", "visible_pct", "since_run",
-               "since_utc", "commit_before", "commit_since", "driver_before", "driver_since"});
+  std::string text = csv_row({"device", "id", "mode", "cache", "before_us", "after_us", "ratio",
+                              "visible_pct", "since_run", "since_utc", "commit_before", "commit_since",
+                              "driver_before", "driver_since", "machine_before", "machine_since"});
   for (const TrackChanges& one : found) {
     for (const RowChange& change : one.changes) {
       const RowKey& key = nights.numbers.key_of(change.row);
@@ -145,7 +171,9 @@ std::string trend_csv(const NightSummaries& nights, const std::vector<TrackChang
       const HistoryRun& before = run_at(nights, *one.track, change.previous);
       text += csv_row({since.device, key.id, key.mode, key.cache, shortest(change.before_us),
                        shortest(change.after_us), fixed(change.ratio(), 4), fixed(100 * change.visible, 2),
-                       since.run_id, since.date, before.commit, since.commit, before.driver, since.driver});
+                       since.run_id, since.date, before.commit, since.commit, before.driver, since.driver,
+                       fixed(one.machine.at(change.previous).ratio, 4),
+                       fixed(one.machine.at(change.place).ratio, 4)});
     }
   }
   return text;

@@ -15,7 +15,9 @@ namespace assay {
 struct TrackChanges {
   const Track* track = nullptr;
   std::size_t rows_with_levels = 0;
-  std::size_t rows_without = 0;    ///< rows of the newest night with too few times
+  std::size_t rows_without = 0;  ///< rows of the newest night with too few times
+  std::size_t retuned = 0;       ///< TrackTrends::retuned
+  std::vector<MachineLevel> machine;
   double visible = 0;              ///< median over the rows of TimeLevels::visible()
   std::optional<Period> period;    ///< nothing: no night is in it
   std::vector<RowChange> changes;  ///< the largest first
@@ -29,8 +31,12 @@ struct TrendQuestion {
 };
 
 /// `trends`: trends_of() the track. Throws Error if a date of the question is none.
-TrackChanges changes_of(const NightSummaries& nights, const Track& track, std::span<const RowTrend> trends,
+TrackChanges changes_of(const NightSummaries& nights, const Track& track, const TrackTrends& trends,
                         const TrendQuestion& question);
+
+/// What was taken out of a track's times, or is not compared, and why, as sentences: shifts of the machine,
+/// robust access, rows with other tunables.
+std::vector<std::string> left_out_of_trend(const NightSummaries& nights, const TrackChanges& found);
 
 struct TrendView {
   std::size_t width = 100;

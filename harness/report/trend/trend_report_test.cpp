@@ -75,6 +75,27 @@ TEST(TrendText, SaysHowManyRowsHaveTooFewNights) {
   EXPECT_THAT(nights.text(), HasSubstr("; 1 row with times in fewer than 6 nights are not judged"));
 }
 
+TEST(TrendText, SaysWhatIsNotComparedAndWhatWasTakenOut) {
+  SlowerOnTheEighth nights(6);
+  NightSummary robust = nights.nights.all[3];
+  robust.run.run_id = "robust";
+  robust.run.robust_access = true;
+  nights.nights.all.push_back(robust);
+  for (std::size_t night = 0; night < 10; ++night) {
+    for (NightRow& row : nights.nights.all[night].rows) row.program = 7;
+  }
+  const std::string text = nights.text({}, {.width = 200});
+  EXPECT_THAT(text, HasSubstr("\nnot compared with the device's robust runs (--robust-access)\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nthe machine, taken out of the times: 2026-11-08 to 2026-11-10: 1.45x slower (6 "
+                        "unchanged rows)\n"));
+  for (std::size_t night = 0; night < 10; ++night) {
+    for (NightRow& row : nights.nights.all[night].rows) row.tune = night < 7 && row.row == 0 ? 1 : 2;
+  }
+  EXPECT_THAT(nights.text({}, {.width = 200}),
+              HasSubstr("\n1 row is not compared with times from before: their tunables were others\n"));
+}
+
 TEST(TrendText, BearsADateThatIsNone) {
   SlowerOnTheEighth nights(1);
   nights.nights.all.back().run.date = "\x1b[31m";
@@ -86,7 +107,8 @@ TEST(TrendCsv, HasTheNightOfEachChange) {
   EXPECT_THAT(
       trend_csv(nights.nights,
                 {changes_of(nights.nights, nights.track, trends_of(nights.nights, nights.track), {})}),
-      HasSubstr("Acme,op/row0,perf,cold,10,12,1.2000,3.00,run8,2026-11-08T01:00:00Z,aaa,bbb,1.2,1.2"));
+      HasSubstr("Acme,op/"
+                "row0,perf,cold,10,12,1.2000,3.00,run8,2026-11-08T01:00:00Z,aaa,bbb,1.2,1.2,1.0000,1.0000"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "harness/base/text.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/rough_time.h"
 #include "harness/report/record/words.h"
 
 #include <string_view>
@@ -287,6 +288,11 @@ Columns time_columns() {
       time_us("time_us_stdev", "standard deviation of the samples", &PerfResult::time_us_stdev),
       timing("ci_pct", "%", "half width of the median's interval over blocks, in percent of the median",
              [](Perf p) { return fixed(p.ci_pct, 2); }),
+      timing(
+          "rough", "text",
+          "why nothing should be decided from the time: too few blocks, or a ci_pct above 10; absent: it is "
+          "precise enough",
+          [](Perf p) { return why_rough(p); }),
       timing("spread_pct", "%", "largest minus smallest block median, in percent of the median",
              [](Perf p) { return fixed(p.spread_pct, 2); }),
       timing("blocks", "number", "blocks of samples, each with fresh buffers",
@@ -473,6 +479,11 @@ Column device_key_column() {
           [](const RunInfo& run, const Record&) { return device_key(run); }};
 }
 
+Column robust_access_column() {
+  return {"robust_access", "flag", "true: the device checked each memory access of shaders (--robust-access)",
+          [](const RunInfo& run, const Record&) { return flag(run.robust_access); }};
+}
+
 // The hash of the timed outputs, else of the judged ones.
 Column any_output_hash_column() {
   return {"output_hash", "hash", "hash of the logical outputs", [](const RunInfo&, const Record& record) {
@@ -490,7 +501,10 @@ std::vector<Column> history_columns() {
                  named(verdict_columns(), {"status"}),
                  named(time_columns(), {"time_us_p50", "ci_pct"}),
                  named(difference_columns(), {"err_over_bound"}),
-                 {any_output_hash_column()}});
+                 {any_output_hash_column()},
+                 named(case_columns(), {"tune"}),
+                 named(program_columns(), {"program"}),
+                 {robust_access_column()}});
 }
 
 std::vector<Column> pivot_case_columns() {

@@ -179,6 +179,7 @@ TEST(PerfCsv, TellsAllOfATime) {
                                                       {"time_us_mean", "2.8125"},
                                                       {"time_us_stdev", "0.5000"},
                                                       {"ci_pct", "0.75"},
+                                                      {"rough", "only 2 blocks, of the 5 that are needed"},
                                                       {"spread_pct", "1.50"},
                                                       {"blocks", "2"},
                                                       {"samples", "4"},

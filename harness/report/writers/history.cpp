@@ -16,10 +16,14 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-/// The columns that are read, in the order of `Places`.
-constexpr std::array names = {"run_id",      "date",   "device",         "device_key", "driver",
-                              "commit",      "case",   "mode",           "cache",      "status",
-                              "time_us_p50", "ci_pct", "err_over_bound", "output_hash"};
+/// The columns that are read, in the order of `Place`.
+constexpr std::array names = {"run_id",      "date",         "device",         "device_key",  "driver",
+                              "commit",      "case",         "mode",           "cache",       "status",
+                              "time_us_p50", "ci_pct",       "err_over_bound", "output_hash", "tune",
+                              "program",     "robust_access"};
+/// Summaries of older runs do not have the columns from this one on.
+constexpr std::string_view first_new = "tune";
+constexpr std::size_t absent = static_cast<std::size_t>(-1);
 enum Place : std::size_t {
   RunId,
   Date,
@@ -34,7 +38,10 @@ enum Place : std::size_t {
   Time,
   Interval,
   ErrOverBound,
-  Hash
+  Hash,
+  Tune,
+  Program,
+  RobustAccess
 };
 
 /// The positions of these columns in the file, as columns may be added.
@@ -42,10 +49,13 @@ using Places = std::array<std::size_t, names.size()>;
 
 Places places_in(const Cells& header) {
   Places places{};
+  const auto new_ones = std::ranges::find(names, first_new);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto at = std::ranges::find(header, names[i]);
-    if (at == header.end()) throw Error(std::string("line 1: there is no column '") + names[i] + "'");
-    places[i] = static_cast<std::size_t>(at - header.begin());
+    const bool is_required = names.begin() + static_cast<std::ptrdiff_t>(i) < new_ones;
+    if (at == header.end() && is_required)
+      throw Error(std::string("line 1: there is no column '") + names[i] + "'");
+    places[i] = at == header.end() ? absent : static_cast<std::size_t>(at - header.begin());
   }
   return places;
 }
@@ -55,11 +65,16 @@ class HistoryLine {
  public:
   HistoryLine(const Cells& cells, const Places& places, std::size_t line)
       : cells_(cells), places_(places), line_(line) {
-    const std::size_t last = *std::ranges::max_element(places);
-    if (cells.size() <= last) fail("it has only " + std::to_string(cells.size()) + " cells");
+    for (const std::size_t at : places) {
+      if (at != absent && cells.size() <= at) fail("it has only " + std::to_string(cells.size()) + " cells");
+    }
   }
 
-  const std::string& text(Place place) const { return cells_[places_[place]]; }
+  bool has(Place place) const { return places_[place] != absent; }
+  const std::string& text(Place place) const {
+    static const std::string none;
+    return has(place) ? cells_[places_[place]] : none;
+  }
 
   std::optional<double> number(Place place) const {
     const std::string& cell = text(place);
@@ -92,7 +107,8 @@ HistoryRun run_of(const HistoryLine& line) {
           .device = line.text(Device),
           .device_key = line.text(DeviceKey),
           .driver = line.text(Driver),
-          .commit = line.text(Commit)};
+          .commit = line.text(Commit),
+          .robust_access = line.text(RobustAccess) == "true"};
 }
 
 HistoryRow row_of(const HistoryLine& line) {
@@ -103,7 +119,9 @@ HistoryRow row_of(const HistoryLine& line) {
           .time_us = line.number(Time),
           .ci_pct = line.number(Interval),
           .err_over_bound = line.number(ErrOverBound),
-          .output_hash = line.text(Hash)};
+          .output_hash = line.text(Hash),
+          .tune = line.has(Tune) ? std::optional(line.text(Tune)) : std::nullopt,
+          .program = line.text(Program)};
 }
 
 }  // namespace

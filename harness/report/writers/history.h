@@ -21,6 +21,7 @@ struct HistoryRun {
   std::string device_key;  ///< device_key() (device_name.h)
   std::string driver;
   std::string commit;
+  bool robust_access = false;  ///< its times are not those of other runs; false also in summaries of old runs
 };
 
 /// One row of a summary.
@@ -31,6 +32,8 @@ struct HistoryRow {
   std::optional<double> ci_pct;   ///< half width of the median's interval, in percent of the median
   std::optional<double> err_over_bound;
   std::string output_hash;
+  std::optional<std::string> tune;  ///< absent: unknown, as in summaries of old runs
+  std::string program;              ///< hash of what the device ran; empty: not timed, or unknown
 };
 
 using HistoryAction = std::function<void(const HistoryRow&)>;

@@ -48,7 +48,10 @@ Told told_by(std::string_view text) {
 }
 
 TEST(History, TellsWhatTheReportTells) {
-  const RunReport report = test::report_of({test::timed("a", "fused", 2.5), test::failed("b")});
+  RunReport report = test::report_of({test::timed("a", "fused", 2.5), test::failed("b")});
+  report.run.robust_access = true;
+  report.records[0].info.tune = "local_size=64";
+  report.records[0].perf->program_hash = "cafe";
   Told direct;
   direct.run = read_history(report, [&](const HistoryRow& row) { direct.rows.push_back(row); });
   const Told read = told_by(test::history_csv(report));
@@ -63,10 +66,26 @@ TEST(History, TellsWhatTheReportTells) {
     EXPECT_EQ(told.rows[0].time_us, 2.5);
     EXPECT_EQ(told.rows[0].ci_pct, 0.75);
     EXPECT_EQ(told.rows[0].output_hash, "9999aaaabbbbccccddddeeeeffff0000");
+    EXPECT_TRUE(told.run.robust_access);
+    EXPECT_EQ(told.rows[0].tune, "local_size=64");
+    EXPECT_EQ(told.rows[0].program, "cafe");
+    EXPECT_EQ(told.rows[1].tune, "");
     EXPECT_EQ(told.rows[1].status, Status::Fail);
     EXPECT_EQ(told.rows[1].time_us, std::nullopt);
     EXPECT_EQ(told.rows[1].err_over_bound, std::numeric_limits<double>::infinity());
   }
+}
+
+TEST(History, ReadsASummaryOfBeforeTheColumnsThatAreNew) {
+  const std::string text = test::history_csv(test::report_of({test::timed("a", "fused", 2.5)}));
+  std::string old;
+  for (const std::vector<std::string>& cells : history_rows_of(text))
+    old += csv_row({cells.begin(), cells.end() - 3});
+  const Told told = told_by(old);
+  EXPECT_EQ(told.rows.at(0).time_us, 2.5);
+  EXPECT_EQ(told.rows[0].tune, std::nullopt);
+  EXPECT_EQ(told.rows[0].program, "");
+  EXPECT_FALSE(told.run.robust_access);
 }
 
 TEST(History, RefusesWhatItCannotRead) {

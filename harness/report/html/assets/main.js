@@ -23,7 +23,7 @@ function pause() {
 const ownKeys = {
   heat: ["measure"],
   nights: ["nights-on", "from", "until"],
-  roofline: ["roof"],
+  roofline: ["roof", "beside"],
   impls: ["impls-op", "impls-on", "impls-all"]
 };
 

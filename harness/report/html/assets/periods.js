@@ -23,13 +23,18 @@ function changeLine(core, dates, [place, before, after, since, previous]) {
     cell("commit", commit), cell("driver", driver));
 }
 
+// What was taken out of the times, or is not compared, and why.
+function sentences(texts) {
+  return texts.map((text) => ` ${text[0].toUpperCase()}${text.slice(1)}.`).join("");
+}
+
 function periodPart(core, track, name, period) {
   const slower = period.changes.filter((change) => change[2] > change[1]).length;
   const faster = period.changes.length - slower;
   const title = `${name ? `${name}: over` : "Over"} ${period.days} days: ${plural(slower, "row")} slower, ${
     count(faster)} faster`;
   const judged = note(`${plural(period.judged, "row")} judged by all nights; half of them show a change of ${
-    period.visible_pct} % once it has lasted 3 nights.`);
+    period.visible_pct} % once it has lasted 3 nights.${sentences(period.left_out)}`);
   if (period.changes.length === 0)
     return element("details", {class: "period"}, element("summary", {}, title), judged);
   const heads = ["row", "ratio", "µs", "since", "commit", "driver"];

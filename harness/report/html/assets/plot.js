@@ -18,9 +18,9 @@ export function symbolPath(place, size) {
   return d3.symbol().type(symbols[place % symbols.length]).size(size)();
 }
 
-// A legend of kinds: [text, place].
+// A legend of kinds: [text, place]; hollow marks if that is said.
 export function legend(kinds) {
-  return element("ul", {class: "legend"}, ...kinds.map(([text, place]) => {
+  return element("ul", {class: "legend"}, ...kinds.map(([text, place, isHollow]) => {
     const item = element("li");
     d3.select(item)
       .append("svg")
@@ -30,7 +30,7 @@ export function legend(kinds) {
       .attr("aria-hidden", "true")
       .append("path")
       .attr("d", symbolPath(place, 64))
-      .attr("class", kindClass(place));
+      .attr("class", `${kindClass(place)}${isHollow ? " point hollow" : ""}`);
     item.append(text);
     return item;
   }));

@@ -94,6 +94,8 @@ function content(core, row, known) {
     facts.failure ? element("pre", {class: "failure"}, facts.failure.trim()) : null,
     facts.map ? mapFigure(facts.map) : null,
     verdictPart(row, facts),
+    row.rough ? element("p", {class: "rough"}, `The time is rough: ${row.rough}. Do not decide from it.`) :
+                null,
     samples ? samplesFigure(samples, width) : null,
     facts.plan ? planFigure(facts.plan, width) : null,
     ...historyFigures(core, row, known.history, known.statusNames, width),

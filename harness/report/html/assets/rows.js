@@ -19,6 +19,12 @@ function overBase(row) {
   return times(row.over_base) + net;
 }
 
+// A time from which nothing should be decided is marked.
+function timeOf(row) {
+  return row.rough ? element("span", {class: "rough", title: row.rough}, `≈ ${micros(row.time_us)}`) :
+                     micros(row.time_us);
+}
+
 const columns = [
   {
     name: "case",
@@ -50,7 +56,10 @@ const columns = [
     value: (row) => row.verdict,
     show: (row) => element("span", {class: `verdict ${row.verdict}`}, row.verdict)
   },
-  figure("time_us_p50", "µs", "median time of one program", (row) => row.time_us, micros),
+  Object.assign(figure("time_us_p50", "µs",
+                  "median time of one program; ≈: a rough one, from which nothing should be decided",
+                  (row) => row.time_us, micros),
+    {show: timeOf}),
   figure("ci_pct", "± %", "half width of the median's interval", (row) => row.ci_pct,
     (value) => significant(value, 2)),
   Object.assign(figure("over_base", "vs base", "time / the base's time", (row) => row.over_base, times),
@@ -62,6 +71,7 @@ const columns = [
   figure("us_to_gain", "µs to gain",
     "time × calls of its layer in a step × (1 - share of the ceiling that limits it)",
     (row) => row.us_to_gain, micros),
+  text("rough", "why nothing should be decided from the time", (row) => row.rough),
   text("limited_by", "what limits it", (row) => row.limited_by),
   figure("err_over_bound", "error/bound",
     "largest error of an element relative to its accuracy bound; above 1 is wrong",
