@@ -125,7 +125,6 @@ class Fuzzing {
     terminal_.out << printable_line(fmt::format("{} {}: {}", name_of(found.end.status), impl, found.end.what))
                   << std::endl;
     const Stopwatch watch;
-    PointEnd last = found.end;
     const StillFails still_fails = [&](std::span<const Case> cases) {
       return fails_like(found, cases, [&] { return is_stopped() || watch.s() > options_.shrink_seconds; });
     };
@@ -147,8 +146,9 @@ class Fuzzing {
 
   fs::path written(const Found& found, const Case& smallest) {
     const std::string name = fmt::format("{}_{}.yaml", found.point.op->name, ++files_);
-    const std::string comment =
-        fmt::format("# assay fuzz, seed {}: {} {}\n", seed_, name_of(found.end.status), found.end.metric);
+    const std::string& metric = found.end.metric;
+    const std::string comment = fmt::format("# assay fuzz, seed {}: {}{}{}\n", seed_,
+                                            name_of(found.end.status), metric.empty() ? "" : " ", metric);
     replace_file(folder_ / name, comment + short_case_file(smallest, "fuzzed"));
     return folder_ / name;
   }

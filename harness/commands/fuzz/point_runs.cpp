@@ -1,8 +1,10 @@
 #include "harness/commands/fuzz/point_runs.h"
 
+#include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/commands/points/candidates.h"
 #include "harness/commands/run/quiet_run.h"
+#include "harness/engine/accuracy/data_set.h"
 
 #include <fmt/format.h>
 
@@ -31,9 +33,22 @@ std::map<std::string, OpFile> by_op(std::span<const Case> points) {
   return files;
 }
 
-PointEnd end_of(const Record& record) {
+/// Whether the op's reference refuses the point's data, as it may where no declaration can: an exact sum may
+/// leave its range.
+bool is_refused(const Case& point) try {
+  make_data_set(point);
+  return false;
+} catch (const ParameterError&) {
+  return true;
+}
+
+PointEnd end_of(const Record& record, const Case& point) {
   PointEnd end{.status = record.status, .metric = {}, .what = record.reason};
-  if (record.accuracy) end.metric = record.accuracy->metric;
+  if (record.accuracy) {
+    end.metric = record.accuracy->metric;
+  } else if (record.status == Status::Fail && is_refused(point)) {
+    end.status = Status::Invalid;
+  }
   return end;
 }
 
@@ -78,25 +93,30 @@ std::vector<std::string> PointRuns::words(const std::vector<fs::path>& files, bo
 std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points, bool stop_at_failure,
                                                     const std::function<bool()>& must_stop) {
   std::vector<std::optional<PointEnd>> ends(points.size());
-  std::map<std::pair<std::string, std::string>, std::size_t> place_of;  // by op and name
+  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, Case>> known;  // by op and name
   std::vector<fs::path> files;
   for (const auto& [op, file] : by_op(points)) {
     const fs::path path = folder_ / (op + ".yaml");
     const Candidates candidates(context_.registry, path);
     std::vector<Case> valid;
+    std::vector<std::size_t> places;
     for (const Candidates::Loaded& one : candidates.valid(file.cases)) {
       valid.push_back(file.cases[one.number]);
-      place_of[{op, fmt::format("point_{}", valid.size())}] = file.places[one.number];
+      places.push_back(file.places[one.number]);
     }
-    if (!candidates.keep(valid, "point").empty()) files.push_back(path);
+    const std::vector<Case> kept = candidates.keep(valid, "point");
+    for (std::size_t i = 0; i < kept.size(); ++i) known[{op, kept[i].name}] = {places[i], kept[i]};
+    if (!kept.empty()) files.push_back(path);
   }
   if (files.empty()) return ends;
   const RunReport report = quiet_run(
       {.purpose = "fuzzing", .memory_limit_gib = options_.memory_limit_gib, .verbose = options_.verbose},
       words(files, stop_at_failure), context_, terminal_, must_stop);
   device_ = report.run.device.name;
-  for (const Record& record : report.records)
-    ends[place_of.at({record.info.op, record.info.name})] = end_of(record);
+  for (const Record& record : report.records) {
+    const auto& [place, point] = known.at({record.info.op, record.info.name});
+    ends[place] = end_of(record, point);
+  }
   return ends;
 }
 
