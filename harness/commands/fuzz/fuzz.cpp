@@ -106,6 +106,7 @@ class Fuzzing {
   }
 
   void note(const Case& point, const PointEnd& end) {
+    if (end.status == Status::Missing || end.status == Status::Interrupted) return;
     ++ended_[end.status];
     if (!end.is_failure()) return;
     const std::string kind =
@@ -167,8 +168,15 @@ class Fuzzing {
       all += count;
       statuses += fmt::format("{}{} {}", statuses.empty() ? "" : ", ", count, name_of(status));
     }
-    return fmt::format("fuzz: {} points on {} in {:.0f} s, seed {}: {}; {} of {} distinct kinds failed\n",
-                       all, runs_.device(), watch_.s(), seed_, statuses, failures(), kinds_.size());
+    const std::string found = kinds_.empty() ? "no failure"
+                                             : fmt::format("{} of {}", counted(failures(), "failure"),
+                                                           counted(kinds_.size(), "kind"));
+    return fmt::format("fuzz: {} on {} in {:.0f} s, seed {}: {} ({})\n", counted(all, "point"),
+                       runs_.device(), watch_.s(), seed_, found, statuses);
+  }
+
+  static std::string counted(std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
   }
 
   std::size_t failures() const {

@@ -33,14 +33,14 @@ std::map<std::string, OpFile> by_op(std::span<const Case> points) {
   return files;
 }
 
-/// Whether the op's reference refuses the point's data, as it may where no declaration can: an exact sum may
-/// leave its range.
 bool is_refused(const Case& point) try {
   make_data_set(point);
   return false;
 } catch (const ParameterError&) {
   return true;
 }
+
+}  // namespace
 
 PointEnd end_of(const Record& record, const Case& point) {
   PointEnd end{.status = record.status, .metric = {}, .what = record.reason};
@@ -51,8 +51,6 @@ PointEnd end_of(const Record& record, const Case& point) {
   }
   return end;
 }
-
-}  // namespace
 
 bool PointEnd::is_failure() const {
   // A row that a trivial answer would pass shows nothing about the kernel.

@@ -26,6 +26,10 @@ struct PointEnd {
   bool is_like(const PointEnd& other) const { return status == other.status && metric == other.metric; }
 };
 
+/// How the row of that point ended. Where no answer could be checked because the op's reference refuses the
+/// point's data, as it may where no declaration can (an exact sum may leave its range), the end is Invalid.
+PointEnd end_of(const Record& record, const Case& point);
+
 /// Runs points as accuracy rows, each batch as an `assay run` with workers of its own.
 class PointRuns {
  public:
