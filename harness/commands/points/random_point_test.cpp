@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -82,6 +83,31 @@ TEST(RandomPoints, ReachEveryImplFormAndChoice) {
     for (const std::string& choice : spec.choices) EXPECT_TRUE(seen.contains(choice)) << choice;
   }
   for (const char* form : {"buffer/WP", "texture3d/WP"}) EXPECT_TRUE(seen.contains(form)) << form;
+}
+
+/// How many of 2000 points of the op are such.
+std::size_t count_of(const std::string& op, const std::function<bool(const Case&)>& is_such) {
+  const std::vector<Case> points = points_of(*all_ops().find(op), 6, 2000);
+  return static_cast<std::size_t>(std::ranges::count_if(points, is_such));
+}
+
+// Kernels with faults at such points were once found to pass all written cases. A minute has some 200 points.
+TEST(RandomPoints, ReachCornersThatWrittenCasesMissed) {
+  EXPECT_GE(count_of("conv2d_q8csw",
+                     [](const Case& one) {
+                       return one.impl->name == "direct" && one.params->integer("groups") > 4;
+                     }),
+            20U);
+  EXPECT_GE(count_of("q8ta_conv2d",
+                     [](const Case& one) {
+                       return one.params->ints("kernel") == std::vector<std::int64_t>{1, 1} &&
+                              one.params->integer("groups") > 1 && one.impl->name == "general" &&
+                              one.forms.front() == Form{Storage::Buffer, Layout::P4W4C};
+                     }),
+            10U);
+  EXPECT_GE(count_of("q8ta_linear",
+                     [](const Case& one) { return one.params->choice("epilogue") == "fixed_point"; }),
+            300U);
 }
 
 TEST(ShortCaseFile, IsReadAsTheCaseThatItWasWrittenFrom) {
