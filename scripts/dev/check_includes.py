@@ -17,6 +17,7 @@ FOLDERS = ("harness", "ops", "references", "tests")
 INTERFACES = {
     "harness/chain/planner": {"harness/chain/planner/planner", "harness/chain/planner/plan"},
     "harness/gpu": {"harness/gpu/gpu", "harness/gpu/shaders/shader_sources"},
+    "harness/commands/fuzz": {"harness/commands/fuzz/fuzz", "harness/commands/fuzz/options"},
     "harness/commands/judge": {"harness/commands/judge/judge", "harness/commands/judge/options"},
     "harness/commands/new_op": {"harness/commands/new_op/new_op"},
 }

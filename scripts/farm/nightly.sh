@@ -8,6 +8,7 @@
 #   --device D            a device to run on: index, UUID or part of the name; repeatable (default: all)
 #   --shards N            tasks for each device (default 1)
 #   --time-limit MINUTES  of the night; with --slurm of each task, each time that it runs (default 480)
+#   --fuzz SECONDS        also draw points that no case has for so long on each device (docs/fuzz.md), with the date as seed
 #   --keep N              remove all nights of DIR except the newest N and the last good ones; in older nights that
 #                         stay, remove the folders of tasks once they are merged
 #   --slurm               submit jobs to Slurm: an array of tasks for each device, then a job that concludes the night
@@ -34,16 +35,16 @@ usage() {
 }
 
 parse() {
-  slurm=0 waits=0 resumed='' farm='' shards=1 minutes=480 keep='' shards_given='' devices=() resources=() sbatch_options=() options=()
+  slurm=0 waits=0 resumed='' farm='' shards=1 minutes=480 fuzz=0 keep='' shards_given='' devices=() resources=() sbatch_options=() options=()
   while (($#)); do
     case $1 in
       --slurm) slurm=1 ;;
       --wait) waits=1 ;;
-      --device=* | --shards=* | --time-limit=* | --keep=* | --gres=* | --sbatch=* | --resume=*)
+      --device=* | --shards=* | --time-limit=* | --fuzz=* | --keep=* | --gres=* | --sbatch=* | --resume=*)
         set -- "${1%%=*}" "${1#*=}" "${@:2}"
         continue
         ;;
-      --device | --shards | --time-limit | --keep | --gres | --sbatch | --resume)
+      --device | --shards | --time-limit | --fuzz | --keep | --gres | --sbatch | --resume)
         (($# > 1)) || usage "$1 needs a value"
         take "$1" "$2"
         shift
@@ -60,8 +61,8 @@ parse() {
   done
   [[ -n $farm || -n $resumed ]] || usage "DIR is missing"
   [[ -z $farm || -z $resumed ]] || usage "--resume names a night; DIR is not given as well"
-  [[ -z $resumed || -z $keep$shards_given && ${#devices[@]} -eq 0 ]] ||
-    usage "--resume uses the options the night was started with: no --keep, --shards or --device"
+  [[ -z $resumed || -z $keep$shards_given && $fuzz == 0 && ${#devices[@]} -eq 0 ]] ||
+    usage "--resume uses the options the night was started with: no --keep, --shards, --fuzz or --device"
   [[ -z $resumed || ${#options[@]} -eq 0 ]] ||
     usage "--resume uses the options the night was started with: no options of assay run"
 }
@@ -75,6 +76,7 @@ take() {
     *) [[ $2 =~ ^[1-9][0-9]{0,5}$ ]] || usage "$1 takes a number of at least 1, not '$2'" ;;&
     --shards) shards=$2 shards_given=1 ;;
     --time-limit) minutes=$2 ;;
+    --fuzz) fuzz=$2 ;;
     --keep) keep=$2 ;;
   esac
 }

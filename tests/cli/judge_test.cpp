@@ -58,19 +58,19 @@ std::string relu() {
   return tree_shader("q8ta_relu.comp");
 }
 
-std::string with(std::string text, const std::string& before, const std::string& after) {
+std::string changed_in(std::string text, const std::string& before, const std::string& after) {
   text.replace(text.rfind(before), before.size(), after);
   return text;
 }
 
 /// Another instruction, and the same answer.
 std::string honest() {
-  return with(relu(), "rectified(words[k]);", "rectified(words[k] | 0u);");
+  return changed_in(relu(), "rectified(words[k]);", "rectified(words[k] | 0u);");
 }
 
 /// The answer stays: the loop's end is the host's to choose, so that no compiler can leave it out.
 std::string slow(const std::string& text) {
-  return with(
+  return changed_in(
       text, "void main() {",
       "void main() {\n  uint spent = 0u;\n  for (uint i = 0u; i < 20000u; ++i) spent = (spent * 5u) ^ (i + "
       "gl_NumWorkGroups.x);\n  if (spent == 12345u) return;\n");
@@ -171,8 +171,9 @@ TEST_F(JudgeTest, OpsWhoseSpirvIsTheSameAreNotJudged) {
 TEST_F(JudgeTest, EachOpWhoseSpirvChangedIsRun) {
   rows = "1";
   folder.write("mine/q8ta_relu.comp", honest());
-  folder.write("mine/q8ta_add.comp", with(tree_shader("q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
-                                          "sums_of(a_words[k], b_words[k]) ^ 1u"));
+  folder.write("mine/q8ta_add.comp",
+               changed_in(tree_shader("q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
+                          "sums_of(a_words[k], b_words[k]) ^ 1u"));
   const json made = judged({"--cases", folder.write("more.yaml", add_cases)});
   EXPECT_EQ(made.at("verdict"), "wrong");
   std::set<std::string> checked;
@@ -184,9 +185,10 @@ TEST_F(JudgeTest, EachOpWhoseSpirvChangedIsRun) {
 
 TEST_F(JudgeTest, AnOpWithoutATimedRowIsNamedAndIncomplete) {
   folder.write("mine/q8ta_relu.comp", honest());
-  folder.write("mine/q8ta_add.comp", with(tree_shader("q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
-                                          "sums_of(a_words[k], b_words[k]) | 0u"));
-  const std::string untimed = with(add_cases, ", mode: both", "");
+  folder.write("mine/q8ta_add.comp",
+               changed_in(tree_shader("q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
+                          "sums_of(a_words[k], b_words[k]) | 0u"));
+  const std::string untimed = changed_in(add_cases, ", mode: both", "");
   const json made = judged({"--cases", folder.write("more.yaml", untimed)});
   EXPECT_EQ(made.at("verdict"), "incomplete");
   EXPECT_THAT(made.at("reasons").at(0).at("text").get<std::string>(),
@@ -267,7 +269,7 @@ TEST_F(JudgeTest, EqualSeedsDrawEqualRows) {
 }
 
 TEST_F(JudgeTest, AWrongShaderIsWrongAndHasNoTime) {
-  folder.write("mine/q8ta_relu.comp", with(relu(), "rectified(words[k])", "rectified(words[k]) ^ 1u"));
+  folder.write("mine/q8ta_relu.comp", changed_in(relu(), "rectified(words[k])", "rectified(words[k]) ^ 1u"));
   const json made = judged();
   EXPECT_EQ(made.at("verdict"), "wrong");
   EXPECT_EQ(made.at("correct"), false);
@@ -290,10 +292,11 @@ TEST_F(JudgeTest, AnEndlessKernelIsWrongAndEnds) {
   // lavapipe leaves a loop after 65535 turns: each of them takes long.
   folder.write(
       "mine/q8ta_relu.comp",
-      with(relu(), "void main() {",
-           "#define STEP a = (a * 1664525u) ^ (a >> 3) ^ push.count;\n#define TEN(x) x x x x x x x x x x\n"
-           "void main() {\n  uint a = flat_invocation();\n"
-           "  while (a != 0u) { TEN(TEN(TEN(STEP))) a |= 1u; }\n  if (a == 12345u) return;\n"));
+      changed_in(
+          relu(), "void main() {",
+          "#define STEP a = (a * 1664525u) ^ (a >> 3) ^ push.count;\n#define TEN(x) x x x x x x x x x x\n"
+          "void main() {\n  uint a = flat_invocation();\n"
+          "  while (a != 0u) { TEN(TEN(TEN(STEP))) a |= 1u; }\n  if (a == 12345u) return;\n"));
   rows = "1";
   const json made = judged({"--time-limit", "2"}, endless_cases);
   EXPECT_EQ(made.at("verdict"), "wrong") << made.dump(1);
@@ -313,8 +316,8 @@ TEST_F(JudgeTest, AnIncludeNamesNoOtherFile) {
   folder.write("secret.glslh", "#error secret words\n");
   for (const std::string include : {"/etc/passwd", "../secret.glslh", "../../../../../../../etc/passwd"}) {
     folder.write("mine/q8ta_relu.comp",
-                 with(relu(), "#include \"common/guards.glslh\"",
-                      "#include \"common/guards.glslh\"\n#include \"" + include + "\""));
+                 changed_in(relu(), "#include \"common/guards.glslh\"",
+                            "#include \"common/guards.glslh\"\n#include \"" + include + "\""));
     const json made = judged();
     EXPECT_EQ(made.at("verdict"), "distrusted");
     EXPECT_THAT(words_of(made), Contains("include_outside"));
@@ -325,8 +328,9 @@ TEST_F(JudgeTest, AnIncludeNamesNoOtherFile) {
 
 TEST_F(JudgeTest, ALinkIsNotFollowed) {
   const std::string secret = folder.write("secret.txt", "#error secret words\n");
-  folder.write("mine/q8ta_relu.comp", with(relu(), "#include \"common/guards.glslh\"",
-                                           "#include \"common/guards.glslh\"\n#include \"mine.glslh\""));
+  folder.write("mine/q8ta_relu.comp",
+               changed_in(relu(), "#include \"common/guards.glslh\"",
+                          "#include \"common/guards.glslh\"\n#include \"mine.glslh\""));
   fs::create_symlink(secret, folder / "mine/mine.glslh");
   const json made = judged();
   EXPECT_EQ(made.at("verdict"), "distrusted");
@@ -336,10 +340,10 @@ TEST_F(JudgeTest, ALinkIsNotFollowed) {
 
 TEST_F(JudgeTest, AnHonestSubmissionMayBeSpelledInItsOwnWay) {
   const std::string text =
-      with(relu(), "#include \"common/guards.glslh\"",
-           "/* mine */ #include \"common/../common/guards.glslh\"\n#inc\\\nlude \"mine.glslh\"\n"
-           "layout(constant_id = 77) const uint own = 1u;");
-  folder.write("mine/q8ta_relu.comp", with(text, "rectified(words[k])", "rectified(words[k]) * own"));
+      changed_in(relu(), "#include \"common/guards.glslh\"",
+                 "/* mine */ #include \"common/../common/guards.glslh\"\n#inc\\\nlude \"mine.glslh\"\n"
+                 "layout(constant_id = 77) const uint own = 1u;");
+  folder.write("mine/q8ta_relu.comp", changed_in(text, "rectified(words[k])", "rectified(words[k]) * own"));
   folder.write("mine/mine.glslh", "// nothing\n");
   rows = "1";
   const json made = judged({}, relu_cases, 0);

@@ -59,6 +59,14 @@ case $1 in
     [[ ! -e no_merge_of_$slug ]] || { echo 'mixed builds'; exit 2; }
     mkdir -p "$2/$slug" && touch "$2/$slug/journal.jsonl"
     ;;
+  fuzz)
+    while (($#)); do
+      [[ $1 != --out ]] || out=$2
+      shift
+    done
+    mkdir -p "$out/1"
+    [[ ! -e fuzz_finds ]] || { echo 'op: x' >"$out/1/x_1.yaml" && exit 1; }
+    ;;
   summary)
     ! grep -q damage "$2"/journal.jsonl || { echo "error: $2/journal.jsonl:1: not an event" >&2; exit 2; }
     ;;
@@ -108,6 +116,25 @@ class Nightly : public ::testing::Test {
 
   TemporaryFolder folder;
 };
+
+TEST_F(Nightly, FuzzesEachDeviceWithTheDateAsSeedAndFailsWithWhatItFinds) {
+  EXPECT_EQ(nightly({"--fuzz", "30", farm()}).exit_code, 0);
+  const std::string at = night();
+  std::string date = night().filename().string().substr(0, 10);
+  std::erase(date, '-');
+  for (const auto& [slug, uuid] : {std::pair("acme-fast-1", "aa"), std::pair("slow", "bb")}) {
+    EXPECT_THAT(calls(), HasSubstr(fmt::format(
+                             "\nfuzz --device {} --seconds 30 --seed {} --keep-going --out {}/fuzz/{}\n",
+                             uuid, date, at, slug)));
+  }
+  set("fuzz_finds");
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // a night's name has seconds
+  const ProcessResult result = nightly({"--fuzz=30", farm()});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("FUZZ: 2 cases fail that no case file has"),
+                                HasSubstr(night().string() + "/fuzz/slow/1/x_1.yaml\n")));
+  EXPECT_EQ(read_file(night() / "exit_code"), "1\n");
+}
 
 TEST_F(Nightly, RunsEachShardOfEachDeviceAndConcludes) {
   const ProcessResult result = nightly({"--shards", "2", farm(), "--", "--filter", "a b*"});

@@ -1,8 +1,8 @@
 #include "harness/commands/judge/drawn_points.h"
 
 #include "harness/base/file.h"
-#include "harness/commands/judge/draw.h"
 #include "harness/commands/judge/variation.h"
+#include "harness/commands/points/draw.h"
 #include "harness/engine/accuracy/data_set.h"
 
 #include <algorithm>

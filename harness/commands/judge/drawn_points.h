@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/commands/judge/candidates.h"
+#include "harness/commands/points/candidates.h"
 #include "harness/commands/judge/judged_cases.h"
 #include "harness/commands/judge/shader_use.h"
 #include "harness/op/op.h"

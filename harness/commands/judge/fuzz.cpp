@@ -1,9 +1,9 @@
 #include "harness/commands/judge/fuzz.h"
 
 #include "harness/base/file.h"
-#include "harness/commands/judge/draw.h"
-#include "harness/commands/judge/judged_cases.h"
 #include "harness/commands/judge/variation.h"
+#include "harness/commands/points/case_cost.h"
+#include "harness/commands/points/draw.h"
 #include "harness/engine/accuracy/data_set.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/commands/judge/candidates.h"
+#include "harness/commands/points/candidates.h"
 #include "harness/commands/judge/shader_use.h"
 #include "harness/op/op.h"
 

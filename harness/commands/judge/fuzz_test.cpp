@@ -2,9 +2,9 @@
 
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/load.h"
-#include "harness/commands/judge/candidates.h"
 #include "harness/commands/judge/drawn_points.h"
-#include "harness/commands/judge/judged_cases.h"
+#include "harness/commands/points/case_cost.h"
+#include "harness/commands/points/case_yaml.h"
 #include "harness/commands/run/setup/run_devices.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "ops/registry.h"

@@ -1,7 +1,6 @@
 #include "harness/commands/judge/judge_runs.h"
 
-#include "harness/base/error.h"
-#include "harness/commands/run/run_once.h"
+#include "harness/commands/run/quiet_run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <tuple>
 
@@ -45,18 +43,6 @@ void add_files(Words& words, const DrawnCases& drawn) {
 bool is_row_of(const std::string& row, const std::string& id) {
   return row == id || row == id + "/cold";
 }
-
-/// A terminal that discards the output that a run prints for people.
-class Silence {
- public:
-  explicit Silence(const Terminal& terminal, bool verbose)
-      : terminal_{nowhere_, verbose ? terminal.log : nowhere_, terminal.errors} {}
-  const Terminal& terminal() const { return terminal_; }
-
- private:
-  std::ostringstream nowhere_;
-  Terminal terminal_;
-};
 
 std::vector<JudgedRow> rows_of(const RunReport& report, Stage stage) {
   std::map<std::tuple<std::string, std::string>, const Record*> own;
@@ -123,17 +109,10 @@ Words JudgeRuns::common_words(const std::string& name) const {
 }
 
 RunReport JudgeRuns::run(const Words& words) const {
-  Context context = parts_.context;
-  context.command_line = words;
-  if (parts_.options.memory_limit_gib > 0)
-    context.worker.push_back(fmt::format("{}", parts_.options.memory_limit_gib));
-  const RunOptions options = context.parse_run(words);
-  const Silence silence(parts_.terminal, parts_.options.verbose);
-  Session session(options);
-  const RunOutcome outcome = run_once(options, context, session, silence.terminal(), parts_.must_stop);
-  if (outcome.reports.size() != 1)
-    throw Error("judging a submission: --device must choose one device", ExitCode::Usage);
-  return outcome.reports.front();
+  return quiet_run({.purpose = "judging a submission",
+                    .memory_limit_gib = parts_.options.memory_limit_gib,
+                    .verbose = parts_.options.verbose},
+                   words, parts_.context, parts_.terminal, parts_.must_stop);
 }
 
 std::vector<JudgedRow> JudgeRuns::accuracy() const {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/commands/context.h"
-#include "harness/commands/judge/candidates.h"
+#include "harness/commands/points/candidates.h"
 #include "harness/commands/judge/judged_cases.h"
 #include "harness/commands/judge/judgement.h"
 #include "harness/commands/judge/options.h"

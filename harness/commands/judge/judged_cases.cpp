@@ -3,7 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/select.h"
-#include "harness/commands/judge/mutation.h"
+#include "harness/commands/points/draw.h"
 #include "harness/engine/accuracy/data_set.h"
 
 #include <fmt/format.h>
@@ -161,16 +161,6 @@ void add_baselines(JudgedCases& judged, Cases& timed, std::span<const Case> case
 }
 
 }  // namespace
-
-std::int64_t elements_of(const Case& test_case) {
-  std::int64_t sum = 0;
-  for (const TensorSpec& tensor : *test_case.tensors) sum += numel(tensor.shape);
-  return sum;
-}
-
-std::int64_t operations_of(const Case& test_case) {
-  return work_of(test_case).operations;
-}
 
 JudgedCases choose_judged_cases(std::span<const Case> cases, const JudgeOptions& options, ShaderUse& use,
                                 const Submission& submission, std::uint64_t draw_seed) {

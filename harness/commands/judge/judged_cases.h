@@ -33,10 +33,4 @@ struct JudgedCases {
 JudgedCases choose_judged_cases(std::span<const Case> cases, const JudgeOptions& options, ShaderUse& use,
                                 const Submission& submission, std::uint64_t draw_seed);
 
-/// The number of elements in all tensors of the case.
-std::int64_t elements_of(const Case& test_case);
-
-/// The number of operations that the case needs at least (Work).
-std::int64_t operations_of(const Case& test_case);
-
 }  // namespace assay::app

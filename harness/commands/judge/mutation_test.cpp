@@ -1,6 +1,7 @@
 #include "harness/commands/judge/mutation.h"
 
 #include "harness/cases/expansion/load.h"
+#include "harness/commands/points/drawn_size.h"
 #include "ops/registry.h"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/commands/judge/draw.h"
+#include "harness/commands/points/draw.h"
 
 #include <cstdint>
 #include <map>
@@ -11,12 +11,6 @@
 #include <vector>
 
 namespace assay::app {
-
-/// The case at other parameters, with the tensors, forms and fills that it has there: a form that a tensor no
-/// longer accepts becomes the tensor's default, and a derived parameter that `params` does not change is
-/// derived anew. Nothing if the op does not accept the parameters. `id`, `data_key` and `invalid` are those
-/// of the old case.
-std::optional<Case> with_params(const Case& like, Params params);
 
 /// The fills that the cases of an op give each input: what its kernels must handle.
 using FillPool = std::map<std::string, std::vector<FillSpec>>;

@@ -47,6 +47,17 @@ write_page() {
   grep '^warning: ' "$night/console/page.txt" >&2 || true
 }
 
+# Names the cases to which `assay fuzz` shrank what it found, as a part of the verdict. Fails where there is one.
+tell_fuzzed() {
+  local found
+  [[ -d $night/fuzz ]] || return 0
+  mapfile -t found < <(find "$night/fuzz" -mindepth 3 -maxdepth 3 -name '*.yaml' | sort)
+  ((${#found[@]} > 0)) || return 0
+  printf '%s\n' "FUZZ: ${#found[@]} cases fail that no case file has; run them with \`assay run FILE\`:" "${found[@]/#/  }" |
+    tee -a "$night/verdict.txt"
+  return 1
+}
+
 # write_exit_code CODE: writes over the file that nightly.sh made, in place, which a full disk allows.
 write_exit_code() {
   printf '%s\n' "$1" 1<>"$night/exit_code.new" && mv -T "$night/exit_code.new" "$night/exit_code"
@@ -62,6 +73,7 @@ main() {
   [[ ! -f $farm/run-noise.csv ]] || judge+=(--run-noise "$farm/run-noise.csv")
   ((!lost)) || judge+=(--keep-last-good) # the verdict may then be of an earlier report of the device
   "$assay" "${judge[@]}" || status=$?
+  tell_fuzzed || ((status != 0)) || status=1
   ((!lost)) || status=3 # an earlier report of a resumed night is no answer
   [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"
   write_exit_code "$status" || { status=3 && say "conclude: $night/exit_code could not be written, see above"; }

@@ -37,7 +37,7 @@ json_field() { grep -oP "\"$1\":\"\\K([^\"\\\\]|\\\\.)*" <<<"$2" | head -1; }
 
 # read_plan NIGHT: sets the variables that write_plan wrote.
 read_plan() {
-  assay='' shards=0 keep='' options=()
+  assay='' shards=0 fuzz=0 keep='' options=()
   # shellcheck source=/dev/null
   source "$1/plan"
 }
@@ -46,7 +46,7 @@ read_plan() {
 write_plan() {
   local words=''
   ((${#options[@]} == 0)) || words=$(printf '%q ' "${options[@]}")
-  printf 'assay=%q shards=%q keep=%q options=(%s)\n' "$assay" "$shards" "$keep" "$words" >"$1/plan"
+  printf 'assay=%q shards=%q fuzz=%q keep=%q options=(%s)\n' "$assay" "$shards" "$fuzz" "$keep" "$words" >"$1/plan"
 }
 
 # is_queued IDS: whether one of these jobs waits or runs in Slurm. Without Slurm none does; if Slurm does not answer,

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Replaces itself with the run of assay that a task of a night stands for; scripts/farm/nightly.sh starts it.
 #
-#   scripts/farm/night/task.sh NIGHT SLUG SHARD        SHARD: 1 to the night's shards, or "ceilings"
+#   scripts/farm/night/task.sh NIGHT SLUG SHARD        SHARD: 1 to the night's shards, "ceilings" or "fuzz"
 #
-# "ceilings" measures the device's ceilings, with which all shards are compared. If a shard's folder already holds a run,
+# "ceilings" measures the device's ceilings, with which all shards are compared; "fuzz" draws points. If a shard's folder already holds a run,
 # its task was lost before: that run is resumed.
 set -euo pipefail
 # shellcheck source=scripts/farm/night/lib.sh
@@ -18,6 +18,10 @@ is_timed || store=()
 
 if [[ $shard == ceilings ]]; then
   command=(devices --device "$uuid" --ceilings "${store[@]}")
+elif [[ $shard == fuzz ]]; then
+  date=$(basename "$night")
+  date=${date:0:10}
+  command=(fuzz --device "$uuid" --seconds "$fuzz" --seed "${date//-/}" --keep-going --out "$night/fuzz/$slug")
 elif has_plan "$out"; then
   given_again
   command=(run --resume "$out" "${store[@]}" "${again[@]}")

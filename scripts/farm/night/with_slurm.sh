@@ -40,6 +40,7 @@ submit_device() {
   id=$(submit "$1" "$gres" "$limit" "${ceilings[@]}" --array="1-$shards" --requeue --signal="B:USR1@$ending_s" \
     --output="$night/console/$1.slurm.txt" -- "$here/night/slurm_task.sh" "$night" "$1")
   jobs+=("$id")
+  ((!fuzz)) || jobs+=("$(submit fuzz "$gres" "$limit" --dependency="afterany:$id" --output="$night/console/$1.slurm.txt" -- "$here/night/task.sh" "$night" "$1" fuzz)")
   say "nightly: $3: job $id, $shards tasks, $gres"
 }
 

@@ -12,11 +12,6 @@
 
 namespace assay::app {
 
-/// The case under another name as an entry of the list `cases:` of a file: its parameters, impl, forms,
-/// fills, tunables, timeout and, if it is timed, mode and cache. Parameters with their derived values are
-/// left out. Data from files, the tolerance and the seed are not written. Ends in a newline.
-std::string case_yaml(const Case& one, const std::string& name);
-
 /// Cases that were drawn for a judgement, in case files of their own.
 struct DrawnCases {
   std::vector<std::filesystem::path> files;  ///< one per op

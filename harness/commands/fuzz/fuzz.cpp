@@ -1,0 +1,210 @@
+#include "harness/commands/fuzz/fuzz.h"
+
+#include "harness/base/clock.h"
+#include "harness/base/file.h"
+#include "harness/base/text.h"
+#include "harness/cases/select.h"
+#include "harness/cases/yaml/nearest.h"
+#include "harness/commands/fuzz/point_runs.h"
+#include "harness/commands/fuzz/shrink.h"
+#include "harness/commands/points/case_yaml.h"
+#include "harness/commands/points/random_point.h"
+#include "harness/engine/run/run_info.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <random>
+#include <set>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t most_of_a_batch = 48;
+constexpr std::size_t most_of_an_op = 24;
+
+std::uint64_t drawn_seed() {
+  std::random_device device;
+  return std::uint64_t{device()} | 1;
+}
+
+/// The ops that the names or globs choose; all without any. Throws Error(Usage) for one that chooses nothing.
+std::vector<const Op*> chosen_ops(const std::vector<std::string>& patterns, const Registry& registry) {
+  std::vector<const Op*> chosen;
+  std::vector<std::string> names;
+  for (const Op& op : registry.ops()) {
+    names.push_back(op.name);
+    const auto matches = [&](const std::string& pattern) { return glob_matches(pattern, op.name); };
+    if (patterns.empty() || std::ranges::any_of(patterns, matches)) chosen.push_back(&op);
+  }
+  for (const std::string& pattern : patterns) {
+    const auto matches = [&](const std::string& name) { return glob_matches(pattern, name); };
+    if (std::ranges::any_of(names, matches)) continue;
+    const std::string meant = cases::nearest(pattern, names);
+    throw Error(
+        fmt::format("choosing the ops to fuzz: there is no op '{}'{}", printable_line(pattern),
+                    meant.empty() ? "; `assay ops` lists them" : fmt::format("; did you mean '{}'?", meant)));
+  }
+  return chosen;
+}
+
+/// A failure as it was found.
+struct Found {
+  Case point;
+  PointEnd end;
+};
+
+class Fuzzing {
+ public:
+  Fuzzing(const FuzzOptions& options, const Context& context, const Terminal& terminal,
+          const std::function<bool()>& stop_requested)
+      : options_(options),
+        terminal_(terminal),
+        stop_requested_(stop_requested),
+        ops_(chosen_ops(options.ops, context.registry)),
+        seed_(options.seed.value_or(drawn_seed())),
+        folder_(options.out / new_run_id()),
+        draw_(seed_),
+        runs_(options, context, terminal, folder_ / "runs") {}
+
+  ExitCode run() {
+    terminal_.log << fmt::format("fuzz: {} {}, seed {}\n", ops_.size(), ops_.size() == 1 ? "op" : "ops",
+                                 seed_);
+    while (!must_stop() && (kinds_.empty() || options_.keep_going)) {
+      const std::vector<Case> batch = drawn_batch();
+      if (batch.empty()) break;
+      const auto ends = runs_.run(batch, !options_.keep_going, [this] { return must_stop(); });
+      for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (ends[i]) note(batch[i], *ends[i]);
+      }
+      shrink_new();
+    }
+    terminal_.out << summary();
+    return kinds_.empty() ? ExitCode::Fine : ExitCode::Failures;
+  }
+
+ private:
+  bool is_stopped() const { return stop_requested_ && stop_requested_(); }
+  bool must_stop() const { return is_stopped() || watch_.s() > options_.seconds; }
+
+  /// A few points of each op, so that a short time is not spent on the first ones.
+  std::vector<Case> drawn_batch() {
+    const std::size_t each = std::clamp<std::size_t>(most_of_a_batch / ops_.size(), 1, most_of_an_op);
+    std::vector<Case> batch;
+    for (const Op* op : ops_) {
+      const RandomPoints points(*op);
+      for (std::size_t i = 0; i < each; ++i) {
+        if (std::optional<Case> made = points.next(draw_)) batch.push_back(*std::move(made));
+      }
+    }
+    return batch;
+  }
+
+  void note(const Case& point, const PointEnd& end) {
+    if (end.status == Status::Missing || end.status == Status::Interrupted) return;
+    ++ended_[end.status];
+    if (!end.is_failure()) return;
+    const std::string kind =
+        fmt::format("{} {} {} {}", point.op->name, point.impl->name, name_of(end.status), end.metric);
+    if (kinds_[kind]++ == 0) new_.push_back({point, end});
+  }
+
+  void shrink_new() {
+    for (const Found& found : std::exchange(new_, {})) {
+      if (is_stopped()) return;
+      show(found);
+    }
+  }
+
+  void show(const Found& found) {
+    const std::string impl = fmt::format("{} {}", found.point.op->name, found.point.impl->name);
+    terminal_.out << printable_line(fmt::format("{} {}: {}", name_of(found.end.status), impl, found.end.what))
+                  << std::endl;
+    const Stopwatch watch;
+    const StillFails still_fails = [&](std::span<const Case> cases) {
+      return fails_like(found, cases, [&] { return is_stopped() || watch.s() > options_.shrink_seconds; });
+    };
+    const Shrunk shrunk =
+        shrink(found.point, still_fails, [&] { return is_stopped() || watch.s() > options_.shrink_seconds; });
+    const fs::path file = written(found, shrunk.smallest);
+    terminal_.out << fmt::format("  shrunk by {} cases to\n\n{}\n  again   {}\n", shrunk.tried,
+                                 short_case_file(shrunk.smallest, "fuzzed"), command(file))
+                  << std::endl;
+  }
+
+  std::vector<bool> fails_like(const Found& found, std::span<const Case> cases,
+                               const std::function<bool()>& must_stop) {
+    std::vector<bool> fails;
+    for (const std::optional<PointEnd>& end : runs_.run(cases, false, must_stop))
+      fails.push_back(end && end->is_like(found.end));
+    return fails;
+  }
+
+  fs::path written(const Found& found, const Case& smallest) {
+    const std::string name = fmt::format("{}_{}.yaml", found.point.op->name, ++files_);
+    const std::string& metric = found.end.metric;
+    const std::string comment = fmt::format("# assay fuzz, seed {}: {}{}{}\n", seed_,
+                                            name_of(found.end.status), metric.empty() ? "" : " ", metric);
+    replace_file(folder_ / name, comment + short_case_file(smallest, "fuzzed"));
+    return folder_ / name;
+  }
+
+  std::string command(const fs::path& file) const {
+    std::string text = fmt::format("assay run {}", shell_word(file.string()));
+    if (!options_.shaders.empty()) text += " --shaders " + shell_word(options_.shaders.string());
+    if (!options_.device.empty()) text += " --device " + shell_word(options_.device);
+    return text;
+  }
+
+  std::string summary() const {
+    std::size_t all = 0;
+    std::string statuses;
+    for (const auto& [status, count] : ended_) {
+      all += count;
+      statuses += fmt::format("{}{} {}", statuses.empty() ? "" : ", ", count, name_of(status));
+    }
+    const std::string found = kinds_.empty() ? "no failure"
+                                             : fmt::format("{} of {}", counted(failures(), "failure"),
+                                                           counted(kinds_.size(), "kind"));
+    return fmt::format("fuzz: {} on {} in {:.0f} s, seed {}: {} ({})\n", counted(all, "point"),
+                       runs_.device(), watch_.s(), seed_, found, statuses);
+  }
+
+  static std::string counted(std::size_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  }
+
+  std::size_t failures() const {
+    std::size_t sum = 0;
+    for (const auto& [kind, count] : kinds_) sum += count;
+    return sum;
+  }
+
+  const FuzzOptions& options_;
+  const Terminal& terminal_;
+  const std::function<bool()>& stop_requested_;
+  std::vector<const Op*> ops_;
+  std::uint64_t seed_;
+  fs::path folder_;
+  Draw draw_;
+  PointRuns runs_;
+  Stopwatch watch_;
+  std::map<Status, std::size_t> ended_;
+  std::map<std::string, std::size_t> kinds_;  ///< of failures: by op, impl, status and metric
+  std::vector<Found> new_;                    ///< the first of each kind, not yet shrunk
+  std::size_t files_ = 0;
+};
+
+}  // namespace
+
+ExitCode fuzz(const FuzzOptions& options, const Context& context, const Terminal& terminal,
+              const std::function<bool()>& stop_requested) {
+  return Fuzzing(options, context, terminal, stop_requested).run();
+}
+
+}  // namespace assay::app

@@ -1,0 +1,75 @@
+#include "tests/support/assay_binary.h"
+#include "tests/support/tree_shader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// `assay fuzz`.
+
+namespace assay::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> case_files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+  }
+  return files;
+}
+
+/// The kernel with a fault that no size of up to 16 words shows, and none that is a multiple of four words.
+std::string relu_with_a_wrong_tail() {
+  std::string text = tree_shader("q8ta_relu.comp");
+  const std::string right = "rectified(words[k]);";
+  text.replace(text.rfind(right), right.size(),
+               "rectified(words[k]) ^ (WHOLE_QUADS == 0 && vector_at(k) > 16u ? 1u : 0u);");
+  return text;
+}
+
+TEST(Fuzz, FindsAFaultInATailAndShrinksItToACaseThatFails) {
+  const TemporaryFolder folder;
+  folder.write("broken/q8ta_relu.comp", relu_with_a_wrong_tail());
+  const ProcessResult found = assay({"fuzz", "q8ta_relu", "--seconds", "60", "--seed", "1", "--out",
+                                     folder / "out", "--shaders", folder / "broken"});
+  ASSERT_EQ(found.exit_code, 1) << found.out << found.err;
+  const std::vector<fs::path> files = case_files_in(folder / "out");
+  ASSERT_EQ(files.size(), 1U);
+  const std::string text = read_file(files.front());
+  EXPECT_LE(std::ranges::count(text, '\n'), 6) << text;
+  EXPECT_THAT(found.out, HasSubstr(text.substr(text.find("op: "))));
+  EXPECT_THAT(found.out, HasSubstr("assay run " + files.front().string() + " --shaders "));
+  std::vector<std::string> words{"run", files.front(), "--out", folder / "again", "--overwrite"};
+  EXPECT_EQ(assay(words).exit_code, 0) << "right with the embedded kernel: " << text;
+  words.insert(words.end(), {"--shaders", folder / "broken"});
+  EXPECT_EQ(assay(words).exit_code, 1) << text;
+}
+
+TEST(Fuzz, FindsNothingInARightKernel) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      assay({"fuzz", "q8ta_clone", "--seconds", "1", "--seed", "2", "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr(" PASS"));
+  EXPECT_THAT(result.out, HasSubstr("seed 2"));
+  EXPECT_THAT(case_files_in(folder / "out"), ::testing::IsEmpty());
+}
+
+TEST(Fuzz, RefusesAnOpThatDoesNotExist) {
+  const TemporaryFolder folder;
+  const ProcessResult result = assay({"fuzz", "q8ta_rleu", "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("there is no op 'q8ta_rleu'; did you mean 'q8ta_relu'?"));
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
+}  // namespace
+}  // namespace assay::test
