@@ -45,17 +45,6 @@ bool shift_push_constants(Program& program) {
   return true;
 }
 
-/// A specialization constant that is 0 becomes 1: a flag is on that should be off. Others are sizes of tiles,
-/// with which a driver on the CPU may write over the memory of this process.
-bool set_flag(Program& program) {
-  for (SpecConstant& constant : main_dispatch(program).constants) {
-    if (constant.value != 0) continue;
-    constant.value = 1;
-    return true;
-  }
-  return false;
-}
-
 bool is_input(const BuildContext& context, const Binding& binding) {
   return binding.resource.kind == Resource::Kind::Tensor &&
          context.tensors[binding.resource.index].is_input();
@@ -144,14 +133,7 @@ std::vector<HostFault> all_kinds() {
       fewer_workgroups("one workgroup too few along x", 0),
       fewer_workgroups("one workgroup too few along y", 1),
       fewer_workgroups("one workgroup too few along z", 2),
-      of_program("half as many invocations in a workgroup",
-                 [](Program& program) {
-                   std::uint32_t& size = main_dispatch(program).local_size[0];
-                   size /= 2;
-                   return size > 0;
-                 }),
       of_program("push constants one place too early", shift_push_constants),
-      of_program("a specialization constant of 0 is 1", set_flag),
       {"two inputs swapped", swap_inputs},
       {"the first input in another layout",
        [](const BuildProgram& build, const BuildContext& context) {
