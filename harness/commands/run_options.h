@@ -21,6 +21,8 @@ struct RunOptions {
     bool isolation = true;  ///< rows run in one or more worker processes per device
     /// Users' shaders are compiled in this process, without limits on time and memory.
     bool compiles_here = false;
+    /// The folder of --shaders may hold no file that a row uses: a command chose the rows, not its user.
+    bool may_leave_shaders_unused = false;
     int max_failures = 0;  ///< stop after this many failed rows; 0: run all
     bool verbose = false;
   };

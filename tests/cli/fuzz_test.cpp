@@ -63,6 +63,23 @@ TEST(Fuzz, FindsNothingInARightKernel) {
   EXPECT_THAT(case_files_in(folder / "out"), ::testing::IsEmpty());
 }
 
+TEST(Fuzz, EndsWellBeforeItHasADevice) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      assay({"fuzz", "q8ta_clone", "--seconds", "0.001", "--seed", "2", "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("fuzz: 0 points"));
+}
+
+TEST(Fuzz, TakesAFolderOfShadersThatNoDrawnPointUses) {
+  const TemporaryFolder folder;
+  folder.write("mine/q8ta_relu.comp", tree_shader("q8ta_relu.comp"));
+  const ProcessResult result = assay({"fuzz", "q8ta_clone", "--seconds", "2", "--seed", "2", "--out",
+                                      folder / "out", "--shaders", folder / "mine"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr(" PASS"));
+}
+
 TEST(Fuzz, RefusesAnOpThatDoesNotExist) {
   const TemporaryFolder folder;
   const ProcessResult result = assay({"fuzz", "q8ta_rleu", "--out", folder / "out"});

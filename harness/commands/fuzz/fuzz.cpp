@@ -25,8 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_of_a_batch = 48;
-constexpr std::size_t most_of_an_op = 24;
+// Compiling a variant of a kernel takes about a second on a CPU, running it at one more point milliseconds.
+constexpr std::size_t variants_of_a_batch = 6;
+constexpr std::size_t points_of_a_variant = 12;
 
 std::uint64_t drawn_seed() {
   std::random_device device;
@@ -92,17 +93,24 @@ class Fuzzing {
   bool is_stopped() const { return stop_requested_ && stop_requested_(); }
   bool must_stop() const { return is_stopped() || watch_.s() > options_.seconds; }
 
-  /// A few points of each op, so that a short time is not spent on the first ones.
+  /// Points of the next ops in turn.
   std::vector<Case> drawn_batch() {
-    const std::size_t each = std::clamp<std::size_t>(most_of_a_batch / ops_.size(), 1, most_of_an_op);
     std::vector<Case> batch;
-    for (const Op* op : ops_) {
-      const RandomPoints points(*op);
-      for (std::size_t i = 0; i < each; ++i) {
-        if (std::optional<Case> made = points.next(draw_)) batch.push_back(*std::move(made));
+    for (std::size_t i = 0; i < variants_of_a_batch; ++i) {
+      const RandomPoints points(next_op());
+      const std::optional<Case> base = points.next(draw_);
+      if (!base) continue;
+      batch.push_back(*base);
+      for (std::size_t n = 1; n < points_of_a_variant; ++n) {
+        if (std::optional<Case> made = points.sibling(*base, draw_)) batch.push_back(*std::move(made));
       }
     }
     return batch;
+  }
+
+  const Op& next_op() {
+    if (turn_ % ops_.size() == 0) draw_.shuffle(ops_);
+    return *ops_[turn_++ % ops_.size()];
   }
 
   void note(const Case& point, const PointEnd& end) {
@@ -171,8 +179,9 @@ class Fuzzing {
     const std::string found = kinds_.empty() ? "no failure"
                                              : fmt::format("{} of {}", counted(failures(), "failure"),
                                                            counted(kinds_.size(), "kind"));
-    return fmt::format("fuzz: {} on {} in {:.0f} s, seed {}: {} ({})\n", counted(all, "point"),
-                       runs_.device(), watch_.s(), seed_, found, statuses);
+    const std::string device = runs_.device().empty() ? "" : " on " + runs_.device();
+    return fmt::format("fuzz: {}{} in {:.0f} s, seed {}: {} ({})\n", counted(all, "point"), device,
+                       watch_.s(), seed_, found, statuses.empty() ? "none ran" : statuses);
   }
 
   static std::string counted(std::size_t count, const char* what) {
@@ -197,6 +206,7 @@ class Fuzzing {
   std::map<Status, std::size_t> ended_;
   std::map<std::string, std::size_t> kinds_;  ///< of failures: by op, impl, status and metric
   std::vector<Found> new_;                    ///< the first of each kind, not yet shrunk
+  std::size_t turn_ = 0;                      ///< ops that were drawn from
   std::size_t files_ = 0;
 };
 

@@ -88,6 +88,18 @@ std::vector<std::string> PointRuns::words(const std::vector<fs::path>& files, bo
   return words;
 }
 
+RunReport PointRuns::report_of(const std::vector<std::string>& words,
+                               const std::function<bool()>& must_stop) const try {
+  return quiet_run({.purpose = "fuzzing",
+                    .memory_limit_gib = options_.memory_limit_gib,
+                    .verbose = options_.verbose,
+                    .may_leave_shaders_unused = true},
+                   words, context_, terminal_, must_stop);
+} catch (const Error&) {
+  if (must_stop()) return {};  // a run that ends before it has a device is an error
+  throw;
+}
+
 std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points, bool stop_at_failure,
                                                     const std::function<bool()>& must_stop) {
   std::vector<std::optional<PointEnd>> ends(points.size());
@@ -107,10 +119,8 @@ std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points
     if (!kept.empty()) files.push_back(path);
   }
   if (files.empty()) return ends;
-  const RunReport report = quiet_run(
-      {.purpose = "fuzzing", .memory_limit_gib = options_.memory_limit_gib, .verbose = options_.verbose},
-      words(files, stop_at_failure), context_, terminal_, must_stop);
-  device_ = report.run.device.name;
+  const RunReport report = report_of(words(files, stop_at_failure), must_stop);
+  if (!report.run.device.name.empty()) device_ = report.run.device.name;
   for (const Record& record : report.records) {
     const auto& [place, point] = known.at({record.info.op, record.info.name});
     ends[place] = end_of(record, point);

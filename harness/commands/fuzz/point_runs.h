@@ -49,6 +49,8 @@ class PointRuns {
   const std::string& device() const { return device_; }
 
  private:
+  /// The report of a run; without any row if it was stopped before it had a device.
+  RunReport report_of(const std::vector<std::string>& words, const std::function<bool()>& must_stop) const;
   std::vector<std::string> words(const std::vector<std::filesystem::path>& files, bool stop_at_failure) const;
 
   const FuzzOptions& options_;

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/commands/points/candidates.h"
 #include "harness/commands/judge/shader_use.h"
+#include "harness/commands/points/candidates.h"
 #include "harness/op/op.h"
 
 #include <cstddef>

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "harness/commands/context.h"
-#include "harness/commands/points/candidates.h"
 #include "harness/commands/judge/judged_cases.h"
 #include "harness/commands/judge/judgement.h"
 #include "harness/commands/judge/options.h"
 #include "harness/commands/judge/submission.h"
+#include "harness/commands/points/candidates.h"
 #include "harness/commands/run/workers/worker.h"
 #include "harness/report/record/record.h"
 

@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/commands/points/case_cost.h"
 #include "harness/commands/points/value_draw.h"
+#include "harness/commands/points/with_params.h"
 
 #include <algorithm>
 #include <array>
@@ -32,9 +33,19 @@ void draw_param(const ParamSpec& spec, ValueDraw& values, Params& params) {
   if (const std::optional<Value> fallback = spec.default_for(params)) params.set(spec.name, *fallback);
 }
 
-Params drawn_params(const Op& op, ValueDraw& values, Draw& draw) {
+/// Whether a parameter has few values, each of which may be another variant of a kernel.
+bool is_kept(const ParamSpec& spec) {
+  return spec.kind == ParamSpec::Kind::Choice || spec.kind == ParamSpec::Kind::Boolean;
+}
+
+/// `base`: the point whose choices are kept; null: none.
+Params drawn_params(const Op& op, const Case* base, ValueDraw& values, Draw& draw) {
   Params params;
   for (const ParamSpec& spec : op.params) {
+    if (base != nullptr && is_kept(spec)) {
+      params.set(spec.name, base->params->at(spec.name));
+      continue;
+    }
     const std::optional<Value> fallback = draw.one_in(2) ? spec.default_for(params) : std::optional<Value>();
     if (fallback) {
       params.set(spec.name, *fallback);
@@ -121,11 +132,11 @@ bool RandomPoints::is_within_limits(const Case& drawn) const {
   return elements_of(drawn) <= limits_.elements && operations_of(drawn) <= limits_.operations;
 }
 
-std::optional<Case> RandomPoints::with_drawn_params(Draw& draw) const {
+std::optional<Case> RandomPoints::with_drawn_params(const Case* base, Draw& draw) const {
   // Most points are small, since they are quick and sizes at which kernels go wrong are small.
   const double exponent = draw.between(0, std::log2(static_cast<double>(limits_.elements)));
   ValueDraw values(op_, static_cast<std::int64_t>(std::exp2(exponent)), draw);
-  Params params = drawn_params(op_, values, draw);
+  Params params = drawn_params(op_, base, values, draw);
   for (int repair = 0; repair < most_repairs; ++repair) {
     try {
       Case made;
@@ -139,8 +150,9 @@ std::optional<Case> RandomPoints::with_drawn_params(Draw& draw) const {
       if (refused == nullptr) return std::nullopt;
       // Where no value fits, it is another parameter that is to blame.
       if (draw.one_in(4)) refused = &draw.one_of(op_.params);
+      if (base != nullptr && is_kept(*refused)) return std::nullopt;
       const std::optional<Value> fallback = refused->default_for(params);
-      if (fallback && draw.one_in(2)) {
+      if (fallback && draw.one_in(4)) {
         params.set(refused->name, *fallback);
       } else {
         draw_param(*refused, values, params);
@@ -152,7 +164,7 @@ std::optional<Case> RandomPoints::with_drawn_params(Draw& draw) const {
 
 std::optional<Case> RandomPoints::next(Draw& draw) const {
   for (int attempt = 0; attempt < most_draws; ++attempt) {
-    std::optional<Case> made = with_drawn_params(draw);
+    std::optional<Case> made = with_drawn_params(nullptr, draw);
     if (!made) continue;
     draw_fills(*made, draw);
     for (int choice = 0; choice < most_choices; ++choice) {
@@ -160,6 +172,19 @@ std::optional<Case> RandomPoints::next(Draw& draw) const {
       draw_forms(*made, draw);
       if (!why_invalid(*made)) return made;
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<Case> RandomPoints::sibling(const Case& base, Draw& draw) const {
+  for (int attempt = 0; attempt < most_repairs; ++attempt) {
+    std::optional<Case> made = with_drawn_params(&base, draw);
+    if (!made) continue;
+    draw_fills(*made, draw);
+    made->impl = base.impl;
+    made->tune = base.tune;
+    take_forms(base, *made);
+    if (!why_invalid(*made)) return made;
   }
   return std::nullopt;
 }

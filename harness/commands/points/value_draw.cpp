@@ -151,6 +151,7 @@ Value ValueDraw::integer(const ParamSpec& spec, const Params& params) {
   if (way < 2) drawn = size(largest_);
   if (way == 2) drawn = spec.min_integer * size(8);
   if (way == 3 && !sizes.empty()) drawn = draw_.one_of(sizes);
+  if (way == 4 && !sizes.empty()) drawn = draw_.one_of(sizes) * size(4);
   if (way >= 6 && !sizes.empty()) drawn = divisor_of(draw_.one_of(sizes));
   return std::clamp(drawn, spec.min_integer, spec.max_integer);
 }
@@ -167,7 +168,7 @@ Value ValueDraw::list(const ParamSpec& spec, const Params& params) {
   if (!shapes.empty()) entries.resize(shapes.back().size());
   const std::uint64_t way = draw_.below(shapes.empty() ? 1 : 3);
   const std::int64_t least = std::max<std::int64_t>(spec.min_integer, -1);
-  const std::uint64_t reach = draw_.one_in(2) ? 2 : 5;
+  const std::uint64_t reach = draw_.one_of(std::vector<std::uint64_t>{1, 2, 5});
   for (std::int64_t& entry : entries)  // kernels, strides: small numbers
     entry = std::min(least + static_cast<std::int64_t>(draw_.below(reach)), spec.max_integer);
   if (way == 1) {

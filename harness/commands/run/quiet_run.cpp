@@ -28,7 +28,8 @@ RunReport quiet_run(const QuietRun& how, const std::vector<std::string>& words, 
                     const Terminal& terminal, const std::function<bool()>& must_stop) {
   context.command_line = words;
   if (how.memory_limit_gib > 0) context.worker.push_back(fmt::format("{}", how.memory_limit_gib));
-  const RunOptions options = context.parse_run(words);
+  RunOptions options = context.parse_run(words);
+  options.attempt.may_leave_shaders_unused = how.may_leave_shaders_unused;
   const Silence silence(terminal, how.verbose);
   Session session(options);
   const RunOutcome outcome = run_once(options, context, session, silence.terminal(), must_stop);

@@ -14,6 +14,7 @@ struct QuietRun {
   std::string purpose;          ///< begins the error where several devices are chosen: "judging a submission"
   double memory_limit_gib = 0;  ///< for each worker; 0: none
   bool verbose = false;         ///< the run's log is shown
+  bool may_leave_shaders_unused = false;  ///< see RunOptions::Attempt
 };
 
 /// Runs the command line "assay", "run", ... on one device, without its output for people, and returns its

@@ -168,6 +168,7 @@ class Run {
   /// Checks the shader folders for all devices together: a file is used if any of them runs it.
   void check_shaders(std::span<const DeviceInfo> devices) const {
     if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
+    if (options_.attempt.may_leave_shaders_unused) return;
     std::set<std::string> shaders;
     for (const DeviceInfo& device : devices) {
       const DeviceCases cases(selected_, device);
