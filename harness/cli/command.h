@@ -49,6 +49,7 @@ class Commands {
 // One function per command, in the file of its name.
 void add_run(Commands& commands);
 void add_judge(Commands& commands);
+void add_mutate(Commands& commands);
 void add_list(Commands& commands);
 void add_ops(Commands& commands);
 void add_schema(Commands& commands);

@@ -1,0 +1,158 @@
+#include "harness/commands/mutate/fault_campaign.h"
+
+#include "harness/base/file.h"
+#include "harness/commands/case_options.h"
+#include "harness/commands/mutate/fault_score.h"
+#include "harness/commands/mutate/kill_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+constexpr double between_progress_s = 10;
+/// Compiling many variants and optimizing them takes a while on a busy machine.
+constexpr double least_between_rows_s = 180;
+
+std::size_t count_of_processes(int asked) {
+  if (asked > 0) return static_cast<std::size_t>(asked);
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+FaultCampaign::FaultCampaign(const Parts& parts, FaultJournal& journal, std::vector<FaultRecord>& records)
+    : parts_(parts), journal_(journal), records_(records), scratch_(parts.options.out / "scratch") {
+  make_directories(scratch_);
+  find_users();
+}
+
+FaultCampaign::~FaultCampaign() {
+  std::error_code ignored;
+  std::filesystem::remove_all(scratch_, ignored);
+}
+
+/// A row uses a file if a shader of its program is the file or includes it.
+void FaultCampaign::find_users() {
+  std::map<std::string, std::set<std::string>> files_of;
+  std::map<std::string, std::vector<std::size_t>> users;
+  const auto rows = parts_.rows.all();
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    std::set<std::string> files;
+    for (const auto& [shader, defines] : rows[row].variants) {
+      const auto [known, is_new] = files_of.try_emplace(shader);
+      if (is_new) {
+        for (const auto& [name, source] : parts_.sources.closure(shader)) known->second.insert(source.path);
+      }
+      files.insert(known->second.begin(), known->second.end());
+    }
+    for (const std::string& file : files) users[file].push_back(row);
+  }
+  for (auto& [file, of_file] : users) orders_.emplace(file, RowOrder(rows, std::move(of_file)));
+}
+
+TrialCrew::Parts FaultCampaign::crew_parts() const {
+  CaseOptions cases;
+  cases.files = parts_.options.choice.cases;
+  return {.command = parts_.command,
+          .setup = {.cases = cases.paths(),
+                    .shaders = parts_.options.choice.folder,
+                    .device = parts_.device,
+                    .scratch = std::filesystem::absolute(scratch_)},
+          .fingerprint = parts_.rows.fingerprint(),
+          .limits = {.row_s = parts_.options.hang_limit_s,
+                     .between_s = std::max(least_between_rows_s, 3 * parts_.options.hang_limit_s)},
+          .processes = count_of_processes(parts_.options.jobs)};
+}
+
+/// Empty while faults may begin.
+std::string FaultCampaign::reason_to_end() const {
+  if (parts_.stop_requested && parts_.stop_requested()) return "the run was stopped; --resume continues it";
+  const double budget_s = parts_.options.budget_s;
+  if (budget_s > 0 && watch_.s() > budget_s) return "the budget was used up; --resume continues the run";
+  return "";
+}
+
+void FaultCampaign::run() {
+  TrialCrew crew(crew_parts());
+  while (next_ < records_.size() || !crew.is_idle()) {
+    if (const std::string reason = reason_to_end(); !reason.empty()) {
+      for (FaultRecord& record : records_) {
+        if (record.result.end == FaultEnd::NotRun && record.result.why.empty()) record.result.why = reason;
+      }
+      break;
+    }
+    while (next_ < records_.size() && crew.has_room()) begin_next(crew);
+    for (const TrialCrew::Finished& finished : crew.wait(0.2)) finish(finished);
+    show_progress(false);
+  }
+  show_progress(true);
+}
+
+void FaultCampaign::begin_next(TrialCrew& crew) {
+  const std::size_t index = next_++;
+  FaultRecord& record = records_[index];
+  if (record.result.end != FaultEnd::NotRun) {
+    ++done_;  // by the run that this one continues
+    if (record.result.end == FaultEnd::Survived) show(record);
+    return;
+  }
+  const auto order = orders_.find(record.fault.file);
+  if (order == orders_.end()) {
+    ++done_;
+    record.result.why = "no row that this device can run uses the file";
+    return;
+  }
+  crew.begin(index, request_for(record.fault));
+}
+
+TrialRequest FaultCampaign::request_for(const mutation::Fault& fault) const {
+  const auto source = parts_.sources.find(fault.file);
+  return {.file = fault.file,
+          .text = mutation::with_fault(fault, source.value().text),
+          .rows = orders_.at(fault.file).rows_for(fault.line),
+          .most_rows = parts_.options.choice.rows};
+}
+
+void FaultCampaign::finish(const TrialCrew::Finished& finished) {
+  FaultRecord& record = records_[finished.fault];
+  record.result = finished.outcome.result;
+  record.result.id = record.fault.id;
+  for (std::size_t i = 0; i < finished.outcome.killers.size(); ++i) {
+    const std::size_t row = finished.outcome.killers[i];
+    orders_.at(record.fault.file).note_kill(record.fault.line, row);
+    record.result.kills.at(i).row = parts_.rows.all()[row].test_case->id;
+  }
+  journal_.add(record.result);
+  ++done_;
+  ++tried_;
+  cpu_s_ += record.result.cpu_s;
+  if (record.result.end == FaultEnd::Survived) show(record);
+}
+
+void FaultCampaign::show(const FaultRecord& record) {
+  parts_.terminal.out << fmt::format("survived  {}  ({} rows ran, {} left)  {}\n", fault_text(record.fault),
+                                     record.result.rows_ran, record.result.rows_left, record.fault.id)
+                      << std::flush;
+}
+
+void FaultCampaign::show_progress(bool now) {
+  if (!now && watch_.s() - shown_s_ < between_progress_s) return;
+  shown_s_ = watch_.s();
+  const FaultScore score = score_of(records_);
+  const double per_fault = tried_ == 0 ? 0 : cpu_s_ / static_cast<double>(tried_);
+  parts_.terminal.log << fmt::format(
+      "{} of {} faults: {} killed, {} survived, {} unchanged, {} do not compile; {:.0f} s, {:.2f} CPU s a "
+      "fault\n",
+      done_, records_.size(), score.killed, score.survived, score.unchanged, score.does_not_compile,
+      watch_.s(), per_fault);
+}
+
+}  // namespace assay::app
