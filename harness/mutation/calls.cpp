@@ -90,8 +90,11 @@ class CallEdits {
     if (name_ == "isinf") call_replaced("inf_dropped", fmt::format("(isinf({}) && false)", argument(0)));
   }
 
-  /// Dims, coordinates and operands that are given in the wrong order.
+  /// Dims, coordinates and operands that are given in the wrong order. (The functions for which it is no
+  /// fault have the names that they have in GLSL, and in common/rounding.glslh.)
   void swap_arguments() {
+    constexpr std::array<std::string_view, 6> symmetric{"min", "max", "dot", "distance", "product", "sum"};
+    if (std::ranges::find(symmetric, name_) != symmetric.end()) return;
     for (std::size_t i = 0; i + 1 < call_.arguments.size(); ++i) {
       if (argument(i) == argument(i + 1)) continue;
       edits_.replace("arguments_swapped", call_.arguments[i].first, call_.arguments[i + 1].end,

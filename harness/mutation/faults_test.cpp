@@ -77,6 +77,7 @@ TEST(Faults, OfRoundingAndLimits) {
 
 TEST(Faults, OfCalls) {
   EXPECT_THAT(faults_in("b = f(c, d);"), Contains("arguments_swapped: b = f(d, c);"));
+  EXPECT_THAT(faults_in("b = max(c, d);"), Not(Contains("arguments_swapped: b = max(d, c);")));
   EXPECT_THAT(faults_in("b = f(c, c);"), Not(Contains("arguments_swapped: b = f(c, c);")));
   EXPECT_THAT(faults_in("barrier();"), ElementsAre("barrier_removed: ;"));
   EXPECT_THAT(faults_in("store(a);"), ElementsAre("statement_dropped: ;"));

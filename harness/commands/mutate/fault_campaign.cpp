@@ -17,6 +17,8 @@
 namespace assay::app {
 namespace {
 
+/// Rows of the first pass.
+constexpr std::size_t first_rows = 40;
 constexpr double between_progress_s = 10;
 /// Compiling many variants and optimizing them takes a while on a busy machine.
 constexpr double least_between_rows_s = 180;
@@ -80,45 +82,59 @@ std::string FaultCampaign::reason_to_end() const {
   return "";
 }
 
+/// The faults that a pass with so many rows may end in another way.
+std::vector<std::size_t> FaultCampaign::open_faults(std::size_t most_rows) const {
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    const FaultResult& result = records_[i].result;
+    const bool has_rows_left =
+        result.end == FaultEnd::Survived && result.rows_left > 0 && result.rows_ran < most_rows;
+    const bool has_rows = orders_.contains(records_[i].fault.file);
+    if (has_rows && (result.end == FaultEnd::NotRun || has_rows_left)) open.push_back(i);
+  }
+  return open;
+}
+
 void FaultCampaign::run() {
+  for (FaultRecord& record : records_) {
+    if (record.result.end == FaultEnd::NotRun && !orders_.contains(record.fault.file))
+      record.result.why = "no row that this device can run uses the file";
+  }
   TrialCrew crew(crew_parts());
-  while (next_ < records_.size() || !crew.is_idle()) {
+  const std::size_t most_rows = parts_.options.choice.rows;
+  if (try_all(crew, std::min(first_rows, most_rows))) try_all(crew, most_rows);
+  show_progress(true);
+  show_survivors();
+}
+
+/// False if the run ends early.
+bool FaultCampaign::try_all(TrialCrew& crew, std::size_t most_rows) {
+  const std::vector<std::size_t> open = open_faults(most_rows);
+  to_try_ = open.size();
+  for (std::size_t next = 0; next < open.size() || !crew.is_idle();) {
     if (const std::string reason = reason_to_end(); !reason.empty()) {
       for (FaultRecord& record : records_) {
         if (record.result.end == FaultEnd::NotRun && record.result.why.empty()) record.result.why = reason;
       }
-      break;
+      return false;
     }
-    while (next_ < records_.size() && crew.has_room()) begin_next(crew);
+    while (next < open.size() && crew.has_room()) begin(crew, open[next++], most_rows);
     for (const TrialCrew::Finished& finished : crew.wait(0.2)) finish(finished);
     show_progress(false);
   }
-  show_progress(true);
+  return true;
 }
 
-void FaultCampaign::begin_next(TrialCrew& crew) {
-  const std::size_t index = next_++;
-  FaultRecord& record = records_[index];
-  if (record.result.end != FaultEnd::NotRun) {
-    ++done_;  // by the run that this one continues
-    if (record.result.end == FaultEnd::Survived) show(record);
-    return;
-  }
-  const auto order = orders_.find(record.fault.file);
-  if (order == orders_.end()) {
-    ++done_;
-    record.result.why = "no row that this device can run uses the file";
-    return;
-  }
-  crew.begin(index, request_for(record.fault));
+void FaultCampaign::begin(TrialCrew& crew, std::size_t index, std::size_t most_rows) {
+  crew.begin(index, request_for(records_[index].fault, most_rows));
 }
 
-TrialRequest FaultCampaign::request_for(const mutation::Fault& fault) const {
+TrialRequest FaultCampaign::request_for(const mutation::Fault& fault, std::size_t most_rows) const {
   const auto source = parts_.sources.find(fault.file);
   return {.file = fault.file,
           .text = mutation::with_fault(fault, source.value().text),
           .rows = orders_.at(fault.file).rows_for(fault.line),
-          .most_rows = parts_.options.choice.rows};
+          .most_rows = most_rows};
 }
 
 void FaultCampaign::finish(const TrialCrew::Finished& finished) {
@@ -131,16 +147,17 @@ void FaultCampaign::finish(const TrialCrew::Finished& finished) {
     record.result.kills.at(i).row = parts_.rows.all()[row].test_case->id;
   }
   journal_.add(record.result);
-  ++done_;
+  --to_try_;
   ++tried_;
   cpu_s_ += record.result.cpu_s;
-  if (record.result.end == FaultEnd::Survived) show(record);
 }
 
-void FaultCampaign::show(const FaultRecord& record) {
-  parts_.terminal.out << fmt::format("survived  {}  ({} rows ran, {} left)  {}\n", fault_text(record.fault),
-                                     record.result.rows_ran, record.result.rows_left, record.fault.id)
-                      << std::flush;
+void FaultCampaign::show_survivors() const {
+  for (const FaultRecord& record : records_) {
+    if (record.result.end != FaultEnd::Survived) continue;
+    parts_.terminal.out << fmt::format("survived  {}  ({} rows ran, {} left)  {}\n", fault_text(record.fault),
+                                       record.result.rows_ran, record.result.rows_left, record.fault.id);
+  }
 }
 
 void FaultCampaign::show_progress(bool now) {
@@ -149,9 +166,10 @@ void FaultCampaign::show_progress(bool now) {
   const FaultScore score = score_of(records_);
   const double per_fault = tried_ == 0 ? 0 : cpu_s_ / static_cast<double>(tried_);
   parts_.terminal.log << fmt::format(
-      "{} of {} faults: {} killed, {} survived, {} unchanged, {} do not compile; {:.0f} s, {:.2f} CPU s a "
-      "fault\n",
-      done_, records_.size(), score.killed, score.survived, score.unchanged, score.does_not_compile,
+      "{} faults: {} killed, {} survived, {} unchanged, {} do not compile, {} to try; {:.0f} s, {:.2f} CPU s "
+      "a "
+      "trial\n",
+      records_.size(), score.killed, score.survived, score.unchanged, score.does_not_compile, to_try_,
       watch_.s(), per_fault);
 }
 

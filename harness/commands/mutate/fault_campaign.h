@@ -17,7 +17,9 @@
 
 namespace assay::app {
 
-/// Tries the faults that have no result yet, in their order, several at a time.
+/// Tries the faults that have no result yet, in their order, several at a time. A fault that survives costs
+/// as much as dozens that are killed. So each is tried on some rows first, and those that survive on all rows
+/// after that.
 class FaultCampaign {
  public:
   /// All must outlive it.
@@ -42,10 +44,12 @@ class FaultCampaign {
 
  private:
   void find_users();
-  void begin_next(TrialCrew& crew);
-  TrialRequest request_for(const mutation::Fault& fault) const;
+  std::vector<std::size_t> open_faults(std::size_t most_rows) const;
+  bool try_all(TrialCrew& crew, std::size_t most_rows);
+  void begin(TrialCrew& crew, std::size_t index, std::size_t most_rows);
+  TrialRequest request_for(const mutation::Fault& fault, std::size_t most_rows) const;
   void finish(const TrialCrew::Finished& finished);
-  void show(const FaultRecord& record);
+  void show_survivors() const;
   void show_progress(bool now);
   TrialCrew::Parts crew_parts() const;
   std::string reason_to_end() const;
@@ -55,10 +59,9 @@ class FaultCampaign {
   std::vector<FaultRecord>& records_;
   std::map<std::string, RowOrder> orders_;  ///< by file
   std::filesystem::path scratch_;
-  std::size_t next_ = 0;
-  std::size_t done_ = 0;
   double cpu_s_ = 0;
   std::size_t tried_ = 0;
+  std::size_t to_try_ = 0;  ///< faults of the current pass that have not ended
   Stopwatch watch_;
   double shown_s_ = 0;
 };

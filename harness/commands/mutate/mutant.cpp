@@ -77,11 +77,15 @@ bool Mutant::changes(const std::vector<ShaderVariant>& variants) {
   return std::ranges::any_of(variants, [&](const ShaderVariant& variant) { return differs(variant); });
 }
 
-bool Mutant::changes_anything() {
+bool Mutant::changes_optimized() {
   return std::ranges::any_of(differs_, [&](const auto& entry) {
-    const auto& [shader, defines] = entry.first;
-    return entry.second && gpu::optimized(shaders_.compile(shader, defines).words) !=
-                               gpu::optimized(without_fault_.compile(shader, defines).words);
+    const auto& [variant, differs] = entry;
+    const auto [place, is_new] = differs_optimized_.try_emplace(variant, false);
+    if (differs && is_new) {
+      place->second = gpu::optimized(shaders_.compile(variant.first, variant.second).words) !=
+                      gpu::optimized(without_fault_.compile(variant.first, variant.second).words);
+    }
+    return place->second;
   });
 }
 

@@ -26,8 +26,8 @@ class Mutant {
   gpu::ShaderLibrary& shaders() { return shaders_; }
   /// Whether the SPIR-V of one of the variants differs. Throws CompileError.
   bool changes(const std::vector<ShaderVariant>& variants);
-  /// Whether one of the variants that differ still does when both are optimized.
-  bool changes_anything();
+  /// Whether one of the variants that changes() found to differ still does when both are optimized.
+  bool changes_optimized();
 
  private:
   bool differs(const ShaderVariant& variant);
@@ -39,6 +39,7 @@ class Mutant {
   gpu::ShaderLibrary shaders_;
   std::map<std::string, bool> uses_file_;  ///< by shader
   std::map<ShaderVariant, bool> differs_;
+  std::map<ShaderVariant, bool> differs_optimized_;
 };
 
 }  // namespace assay::app

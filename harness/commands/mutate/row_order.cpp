@@ -25,26 +25,32 @@ std::string kind_of(const TrialRow& row) {
   return text;
 }
 
-/// Deals the rows out by kind, the cheapest of each kind first.
-std::vector<std::size_t> dealt(std::span<const TrialRow> rows, const std::vector<std::size_t>& users) {
-  std::map<std::string, std::vector<std::size_t>> by_kind;
-  for (const std::size_t user : users) by_kind[kind_of(rows[user])].push_back(user);
+using Indices = std::vector<std::size_t>;
+
+/// Deals rows out in turns: of each kind the first, then of each the second. A turn has the cheapest first.
+template <class KindOf>
+Indices dealt(std::span<const TrialRow> rows, const Indices& dealt_from, KindOf kind_of_row) {
+  std::map<std::string, std::size_t> turns_of;
   std::vector<std::tuple<std::size_t, double, std::size_t>> turns;  // turn, cost, row
-  for (auto& [kind, of_kind] : by_kind) {
-    std::ranges::stable_sort(of_kind, {}, [&](std::size_t row) { return rows[row].cost; });
-    for (std::size_t turn = 0; turn < of_kind.size(); ++turn)
-      turns.emplace_back(turn, rows[of_kind[turn]].cost, of_kind[turn]);
-  }
+  for (const std::size_t row : dealt_from)
+    turns.emplace_back(turns_of[kind_of_row(rows[row])]++, rows[row].cost, row);
   std::ranges::sort(turns);
-  std::vector<std::size_t> order;
+  Indices order;
   for (const auto& [turn, cost, row] : turns) order.push_back(row);
   return order;
+}
+
+/// By variant, and those of one variant by their constants.
+Indices dealt(std::span<const TrialRow> rows, Indices users) {
+  std::ranges::stable_sort(users, {}, [&](std::size_t row) { return rows[row].cost; });
+  const auto constants = [](const TrialRow& row) { return kind_of(row) + row.constants; };
+  return dealt(rows, dealt(rows, users, constants), kind_of);
 }
 
 }  // namespace
 
 RowOrder::RowOrder(std::span<const TrialRow> rows, std::vector<std::size_t> users)
-    : by_turns_(dealt(rows, users)) {}
+    : by_turns_(dealt(rows, std::move(users))) {}
 
 std::vector<std::size_t> RowOrder::rows_for(int line) const {
   std::map<std::size_t, double> weights;

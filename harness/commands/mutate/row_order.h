@@ -11,7 +11,8 @@
 namespace assay::app {
 
 /// The order in which a file's faults meet the rows that use it: first the rows that killed faults nearby,
-/// then the cheapest row of each variant, then the next of each.
+/// then the cheapest row of each variant of the shaders, then one more of each, as long as there are some
+/// with other specialization constants, and so on.
 class RowOrder {
  public:
   /// `users` are indices of the rows that use the file.

@@ -14,11 +14,14 @@ using ::testing::UnorderedElementsAre;
 /// Rows of one op with chosen variants and costs.
 class Rows {
  public:
-  void add(const std::string& define, double cost) {
+  void add(const std::string& define, double cost, const std::string& constants = "") {
     Case& test_case = cases_.emplace_back();
     test_case.op = &op_;
     test_case.impl = &impl_;
-    rows_.push_back({.test_case = &test_case, .variants = {{"a.comp", {{define, "1"}}}}, .cost = cost});
+    rows_.push_back({.test_case = &test_case,
+                     .variants = {{"a.comp", {{define, "1"}}}},
+                     .constants = constants,
+                     .cost = cost});
   }
   std::span<const TrialRow> all() const { return rows_; }
 
@@ -37,6 +40,14 @@ TEST(RowOrder, TakesTheCheapestOfEachVariantInTurn) {
   rows.add("B", 3);
   rows.add("B", 4);
   EXPECT_THAT(RowOrder(rows.all(), {0, 1, 2, 3, 4}).rows_for(1), ElementsAre(1, 3, 4, 0, 2));
+}
+
+TEST(RowOrder, TakesRowsWithOtherConstantsEarlier) {
+  Rows rows;
+  rows.add("A", 1, "tile=4");
+  rows.add("A", 2, "tile=4");
+  rows.add("A", 3, "tile=8");
+  EXPECT_THAT(RowOrder(rows.all(), {0, 1, 2}).rows_for(1), ElementsAre(0, 2, 1));
 }
 
 TEST(RowOrder, LeavesOutRowsThatDoNotUseTheFile) {

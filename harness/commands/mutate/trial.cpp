@@ -6,6 +6,7 @@
 #include "harness/engine/run/outcome.h"
 #include "harness/engine/run/row_program.h"
 
+#include <algorithm>
 #include <ctime>
 #include <utility>
 
@@ -71,9 +72,9 @@ FaultResult TrialBench::run(const TrialRequest& request, const Listener& listene
       listener.end();
       if (is_lost_) break;
     }
-    result.end = !result.kills.empty()       ? FaultEnd::Killed
-                 : mutant.changes_anything() ? FaultEnd::Survived
-                                             : FaultEnd::Unchanged;
+    result.end = !result.kills.empty()                                            ? FaultEnd::Killed
+                 : changes_some_of(mutant, std::span(request.rows).subspan(seen)) ? FaultEnd::Survived
+                                                                                  : FaultEnd::Unchanged;
   } catch (const gpu::CompileError& error) {
     result.end = FaultEnd::DoesNotCompile;
     result.why = error.what();
@@ -81,6 +82,14 @@ FaultResult TrialBench::run(const TrialRequest& request, const Listener& listene
   result.rows_left = request.rows.size() - seen;
   result.cpu_s = cpu_seconds() - began;
   return result;
+}
+
+/// Whether the fault changes the optimized SPIR-V of a row that ran, or of one of these.
+bool TrialBench::changes_some_of(Mutant& mutant, std::span<const std::size_t> left) const {
+  if (mutant.changes_optimized()) return true;
+  return std::ranges::any_of(left, [&](std::size_t row) {
+    return mutant.changes(rows_[row].variants) && mutant.changes_optimized();
+  });
 }
 
 std::optional<Kill> TrialBench::killed_by(std::size_t row, gpu::ShaderLibrary& shaders) {

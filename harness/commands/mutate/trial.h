@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/status.h"
 #include "harness/commands/mutate/fault_result.h"
 #include "harness/commands/mutate/trial_rows.h"
 #include "harness/engine/accuracy/answer_cache.h"
@@ -20,6 +21,8 @@
 #include <vector>
 
 namespace assay::app {
+
+class Mutant;
 
 /// A fault to be tried: a whole source instead of a file, and the rows to run, in order.
 struct TrialRequest {
@@ -72,6 +75,7 @@ class TrialBench {
     std::string word;
   };
 
+  bool changes_some_of(Mutant& mutant, std::span<const std::size_t> left) const;
   std::optional<Kill> killed_by(std::size_t row, gpu::ShaderLibrary& shaders);
   Answer answer_of(std::size_t row, gpu::ShaderLibrary& shaders);
   Answer assessed(const TrialRow& row, gpu::ShaderLibrary& shaders);

@@ -3,6 +3,9 @@
 #include "harness/base/hash.h"
 #include "harness/engine/run/row_program.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <exception>
 #include <optional>
 
@@ -15,6 +18,13 @@ constexpr std::int64_t most_bytes = std::int64_t{32} << 20;
 /// What a row costs in addition to its work, in operations: pipelines, buffers, two submissions.
 constexpr double fixed_cost = 1e6;
 
+std::string constants_of(const Dispatch& dispatch) {
+  std::string text = fmt::format("[{}]", fmt::join(dispatch.local_size, " "));
+  for (const SpecConstant& constant : dispatch.constants)
+    text += fmt::format(" {}={}", constant.name, constant.value);
+  return text;
+}
+
 std::optional<TrialRow> trial_row(const Case& test_case, const DeviceInfo& device) try {
   if (test_case.invalid || test_case.op->chain || test_case.mode == Mode::Perf) return std::nullopt;
   const Work work = test_case.op->work(test_case.params, test_case.tensors);
@@ -24,9 +34,12 @@ std::optional<TrialRow> trial_row(const Case& test_case, const DeviceInfo& devic
   if (!made.program || made.unsupported) return std::nullopt;
   TrialRow row{.test_case = &test_case,
                .variants = {},
+               .constants = {},
                .cost = fixed_cost + static_cast<double>(work.operations) + 10.0 * static_cast<double>(bytes)};
-  for (const Dispatch& dispatch : made.program->dispatches)
+  for (const Dispatch& dispatch : made.program->dispatches) {
     row.variants.emplace_back(dispatch.shader, dispatch.defines);
+    row.constants += constants_of(dispatch);
+  }
   return row;
 } catch (const std::exception&) {
   return std::nullopt;  // `assay run` says why it cannot run
