@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ostream>
 #include <set>
 #include <system_error>
@@ -61,6 +62,9 @@ void FaultCampaign::find_users() {
 }
 
 TrialCrew::Parts FaultCampaign::crew_parts() const {
+  // Keeps more freed memory: a fifth of the time of compilers of shaders is in malloc. glibc reads it when a
+  // process starts.
+  ::setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=20000", 0);
   CaseOptions cases;
   cases.files = parts_.options.choice.cases;
   return {.command = parts_.command,
