@@ -128,7 +128,8 @@ TEST(Faults, LeaveCommentsDirectivesAndDeclarationsForTheHostAlone) {
                         "#version 450\n// a + 1\n/* b < 2 */\n#define F(x) (x + 1)\n"
                         "layout(constant_id = 4) const uint n = 4u;\n"
                         "layout(push_constant) uniform Push { uint a[4]; } push;\n"
-                        "struct S { uint a[2]; };\n"),
+                        "struct S { uint a[2]; };\n"
+                        "spirv_execution_mode(capabilities = [4467], 4462, 32);\n"),
               IsEmpty());
 }
 

@@ -239,7 +239,8 @@ void GlslCode::mark(std::size_t first) {
 
 void GlslCode::mark_layouts() {
   for (std::size_t i = 0; i < size(); ++i) {
-    if (!at(i).is_layout && (text(i) == "layout" || text(i) == "struct")) mark(i);
+    const bool begins = text(i) == "layout" || text(i) == "struct" || text(i).starts_with("spirv_");
+    if (begins && !at(i).is_layout) mark(i);
   }
 }
 

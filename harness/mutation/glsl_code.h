@@ -21,7 +21,8 @@ struct Token {
   int column = 0;          ///< in bytes, from 1
   /// The token of the other bracket, for a bracket that has one.
   std::size_t partner = no_token;
-  /// It belongs to a declaration with `layout` or to a struct: what it says must agree with the host.
+  /// It belongs to a declaration with `layout`, a struct or a directive for SPIR-V (spirv_execution_mode):
+  /// what it says must agree with the host.
   bool is_layout = false;
   int depth = 0;   ///< of curly brackets around it
   int region = 0;  ///< tokens of a function, with its parameters, have the same number

@@ -1,5 +1,6 @@
 #include "harness/commands/mutate/trial.h"
 
+#include "harness/base/clock.h"
 #include "harness/commands/mutate/mutant.h"
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/experiment.h"
@@ -14,6 +15,7 @@ namespace assay::app {
 namespace {
 
 constexpr std::size_t enough_kills = 2;
+constexpr double between_signs_s = 1;
 /// Data sets are dropped, all at once, when they are larger.
 constexpr std::size_t most_data_bytes = std::size_t{400} << 20;
 
@@ -62,7 +64,7 @@ FaultResult TrialBench::run(const TrialRequest& request, const Listener& listene
   try {
     for (; seen < request.rows.size() && !is_done(); ++seen) {
       const std::size_t row = request.rows[seen];
-      if (unfit_.contains(row) || !mutant.changes(rows_[row].variants)) continue;
+      if (unfit_.contains(row) || !changes(mutant, row, listener)) continue;
       listener.begin(row);
       ++result.rows_ran;
       if (const auto kill = killed_by(row, mutant.shaders())) {
@@ -72,9 +74,10 @@ FaultResult TrialBench::run(const TrialRequest& request, const Listener& listene
       listener.end();
       if (is_lost_) break;
     }
-    result.end = !result.kills.empty()                                            ? FaultEnd::Killed
-                 : changes_some_of(mutant, std::span(request.rows).subspan(seen)) ? FaultEnd::Survived
-                                                                                  : FaultEnd::Unchanged;
+    result.end = !result.kills.empty() ? FaultEnd::Killed
+                 : changes_some_of(mutant, std::span(request.rows).subspan(seen), listener)
+                     ? FaultEnd::Survived
+                     : FaultEnd::Unchanged;
   } catch (const gpu::CompileError& error) {
     result.end = FaultEnd::DoesNotCompile;
     result.why = error.what();
@@ -85,11 +88,19 @@ FaultResult TrialBench::run(const TrialRequest& request, const Listener& listene
 }
 
 /// Whether the fault changes the optimized SPIR-V of a row that ran, or of one of these.
-bool TrialBench::changes_some_of(Mutant& mutant, std::span<const std::size_t> left) const {
+bool TrialBench::changes_some_of(Mutant& mutant, std::span<const std::size_t> left,
+                                 const Listener& listener) {
   if (mutant.changes_optimized()) return true;
-  return std::ranges::any_of(left, [&](std::size_t row) {
-    return mutant.changes(rows_[row].variants) && mutant.changes_optimized();
-  });
+  return std::ranges::any_of(
+      left, [&](std::size_t row) { return changes(mutant, row, listener) && mutant.changes_optimized(); });
+}
+
+bool TrialBench::changes(Mutant& mutant, std::size_t row, const Listener& listener) {
+  if (steady_seconds() - told_s_ > between_signs_s) {
+    listener.goes_on();
+    told_s_ = steady_seconds();
+  }
+  return mutant.changes(rows_[row].variants);
 }
 
 std::optional<Kill> TrialBench::killed_by(std::size_t row, gpu::ShaderLibrary& shaders) {

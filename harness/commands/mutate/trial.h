@@ -47,10 +47,12 @@ class TrialBench {
     std::filesystem::path scratch{};  ///< folder for files of this process
     AnswerCacheOptions answers{};
   };
-  /// Told when a row begins, when it has killed the fault, and when it has ended.
+  /// Told when a row begins, when it has killed the fault, when it has ended, and now and then while shaders
+  /// are compiled.
   struct Listener {
     std::function<void(std::size_t row)> begin;
     std::function<void()> end;
+    std::function<void()> goes_on;
     std::function<void(std::size_t row, const Kill& kill)> killed;
   };
 
@@ -75,7 +77,8 @@ class TrialBench {
     std::string word;
   };
 
-  bool changes_some_of(Mutant& mutant, std::span<const std::size_t> left) const;
+  bool changes(Mutant& mutant, std::size_t row, const Listener& listener);
+  bool changes_some_of(Mutant& mutant, std::span<const std::size_t> left, const Listener& listener);
   std::optional<Kill> killed_by(std::size_t row, gpu::ShaderLibrary& shaders);
   Answer answer_of(std::size_t row, gpu::ShaderLibrary& shaders);
   Answer assessed(const TrialRow& row, gpu::ShaderLibrary& shaders);
@@ -92,6 +95,7 @@ class TrialBench {
   std::set<std::size_t> passed_;
   std::set<std::size_t> unfit_;  ///< rows that fail here without a fault, too
   bool is_lost_ = false;
+  double told_s_ = 0;  ///< when the listener was last told that it goes on
 };
 
 }  // namespace assay::app

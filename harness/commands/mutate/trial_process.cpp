@@ -35,7 +35,14 @@ void TrialProcess::begin(const TrialRequest& request) {
   now_ = {};
   row_.reset();
   heard_s_ = steady_seconds();
-  process_.send(line_of(request));  // if it cannot be sent, the process has ended: poll() finds out
+  unsent_ = line_of(request);
+  if (is_ready_) send_request();
+}
+
+/// A process that does not read is of no use: poll() finds out that it has ended.
+void TrialProcess::send_request() {
+  if (!unsent_.empty() && !process_.send(unsent_)) process_.kill();
+  unsent_.clear();
 }
 
 std::optional<TrialOutcome> TrialProcess::poll() {
@@ -68,9 +75,11 @@ std::optional<TrialOutcome> TrialProcess::take_lines() {
 std::optional<TrialOutcome> TrialProcess::take(const TrialNews& news) {
   if (news.ready) {
     is_ready_ = true;
-    if (*news.ready != fingerprint_)
+    if (*news.ready != fingerprint_) {
       throw Error("trying faults: a worker process found other rows in the case files; were they changed?",
                   ExitCode::Infrastructure);
+    }
+    send_request();
   } else if (news.row) {
     row_ = *news.row == no_row ? std::nullopt : news.row;
     if (row_) ++now_.result.rows_ran;

@@ -48,11 +48,13 @@ class TrialProcess {
   std::optional<TrialOutcome> take(const TrialNews& news);
   std::optional<TrialOutcome> ended(bool is_hanging);
   bool hangs() const;
+  void send_request();
 
   ChildProcess process_;
   std::string fingerprint_;
   Limits limits_;
   std::string unread_;
+  std::string unsent_;  ///< the request, while the process is starting
   std::string errors_;  ///< the end of what it wrote to stderr
   bool is_ready_ = false;
   bool is_busy_ = false;

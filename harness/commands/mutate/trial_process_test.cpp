@@ -84,8 +84,20 @@ TEST(TrialProcess, ARowThatShowsDamageOfTheProcessIsAKillIfNoFaultCameBefore) {
   EXPECT_TRUE(process.is_gone());
 }
 
+TEST(TrialProcess, GetsALargeFaultHoweverLongItStarts) {
+  const FaultResult result = fault_record("f1", FaultEnd::Survived).result;
+  TrialProcess process(shell_command("sleep 0.3; read setup; echo '{\"ready\": \"rows\"}'; " + reads +
+                                     said({.end = TrialNews::End{result, false}}) + "read more"),
+                       {}, "rows", {.row_s = 60, .between_s = 60});
+  process.begin({.file = "a.comp", .text = std::string(300'000, 'x')});
+  EXPECT_TRUE(process.is_busy());  // begin() did not wait for the pipe
+  std::optional<TrialOutcome> outcome;
+  while (!(outcome = process.poll())) sleep_for_seconds(0.01);
+  EXPECT_EQ(outcome->result.end, FaultEnd::Survived);
+}
+
 TEST(TrialProcess, ThatCannotStartIsAnErrorWithWhatItSaid) {
-  TrialProcess process(shell_command("echo no driver >&2; exit 3"), {}, "rows",
+  TrialProcess process(shell_command("read setup; echo no driver >&2; exit 3"), {}, "rows",
                        {.row_s = 60, .between_s = 60});
   try {
     outcome_of_one(process);

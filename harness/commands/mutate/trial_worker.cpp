@@ -51,6 +51,7 @@ void tell(const TrialNews& news) {
 void serve_faults(TrialBench& bench) {
   const TrialBench::Listener listener{.begin = [](std::size_t row) { tell({.row = row}); },
                                       .end = [] { tell({.row = no_row}); },
+                                      .goes_on = [] { tell({.row = no_row}); },
                                       .killed =
                                           [](std::size_t row, const Kill& kill) {
                                             tell({.kill = TrialNews::RowKill{row, kill}});
