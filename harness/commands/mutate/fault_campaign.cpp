@@ -91,8 +91,7 @@ std::vector<std::size_t> FaultCampaign::open_faults(std::size_t most_rows) const
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < records_.size(); ++i) {
     const FaultResult& result = records_[i].result;
-    const bool has_rows_left =
-        result.end == FaultEnd::Survived && result.rows_left > 0 && result.rows_ran < most_rows;
+    const bool has_rows_left = result.is_open() && result.rows_ran < most_rows;
     const bool has_rows = orders_.contains(records_[i].fault.file);
     if (has_rows && (result.end == FaultEnd::NotRun || has_rows_left)) open.push_back(i);
   }

@@ -35,8 +35,19 @@ struct FaultResult {
   double cpu_s = 0;
   std::string why;  ///< of DoesNotCompile and NotRun; the reason of Equivalent
 
-  /// Only one row showed it, although others ran.
-  bool is_fragile() const { return end == FaultEnd::Killed && kills.size() == 1 && rows_left == 0; }
+  /// Whether its process crashed or hung, which ends a trial.
+  bool ended_process() const {
+    return !kills.empty() && (kills.back().how == "CRASH" || kills.back().how == "TIMEOUT");
+  }
+  /// One row showed it, or none, and more rows may.
+  bool is_open() const {
+    const bool is_short = end == FaultEnd::Survived || (end == FaultEnd::Killed && kills.size() == 1);
+    return is_short && rows_left > 0 && !ended_process();
+  }
+  /// Only one row showed it, although all ran.
+  bool is_fragile() const {
+    return end == FaultEnd::Killed && kills.size() == 1 && rows_left == 0 && !ended_process();
+  }
 };
 
 }  // namespace assay::app

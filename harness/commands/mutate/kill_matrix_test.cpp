@@ -39,6 +39,14 @@ TEST(FaultScore, DoesNotCallAFaultFragileWhileRowsAreLeft) {
   FaultRecord record = fault_record("f1", FaultEnd::Killed, {kill_by("copy/a")});
   record.result.rows_left = 1;
   EXPECT_FALSE(record.result.is_fragile());
+  EXPECT_TRUE(record.result.is_open());
+}
+
+TEST(FaultScore, DoesNotCallAFaultFragileThatEndsItsProcess) {
+  const FaultRecord record =
+      fault_record("f1", FaultEnd::Killed, {{.row = "copy/a", .how = "TIMEOUT", .word = ""}});
+  EXPECT_FALSE(record.result.is_fragile());
+  EXPECT_FALSE(record.result.is_open());
 }
 
 TEST(KillMatrix, HasARowForEachFault) {

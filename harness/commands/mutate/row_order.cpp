@@ -40,11 +40,11 @@ Indices dealt(std::span<const TrialRow> rows, const Indices& dealt_from, KindOf 
   return order;
 }
 
-/// By variant, and those of one variant by their constants.
+/// By variant, and those of one variant by their traits.
 Indices dealt(std::span<const TrialRow> rows, Indices users) {
   std::ranges::stable_sort(users, {}, [&](std::size_t row) { return rows[row].cost; });
-  const auto constants = [](const TrialRow& row) { return kind_of(row) + row.constants; };
-  return dealt(rows, dealt(rows, users, constants), kind_of);
+  const auto traits = [](const TrialRow& row) { return kind_of(row) + row.traits; };
+  return dealt(rows, dealt(rows, users, traits), kind_of);
 }
 
 }  // namespace

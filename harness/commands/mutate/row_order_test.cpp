@@ -14,14 +14,12 @@ using ::testing::UnorderedElementsAre;
 /// Rows of one op with chosen variants and costs.
 class Rows {
  public:
-  void add(const std::string& define, double cost, const std::string& constants = "") {
+  void add(const std::string& define, double cost, const std::string& traits = "") {
     Case& test_case = cases_.emplace_back();
     test_case.op = &op_;
     test_case.impl = &impl_;
-    rows_.push_back({.test_case = &test_case,
-                     .variants = {{"a.comp", {{define, "1"}}}},
-                     .constants = constants,
-                     .cost = cost});
+    rows_.push_back(
+        {.test_case = &test_case, .variants = {{"a.comp", {{define, "1"}}}}, .traits = traits, .cost = cost});
   }
   std::span<const TrialRow> all() const { return rows_; }
 
@@ -42,7 +40,7 @@ TEST(RowOrder, TakesTheCheapestOfEachVariantInTurn) {
   EXPECT_THAT(RowOrder(rows.all(), {0, 1, 2, 3, 4}).rows_for(1), ElementsAre(1, 3, 4, 0, 2));
 }
 
-TEST(RowOrder, TakesRowsWithOtherConstantsEarlier) {
+TEST(RowOrder, TakesRowsWithOtherTraitsEarlier) {
   Rows rows;
   rows.add("A", 1, "tile=4");
   rows.add("A", 2, "tile=4");

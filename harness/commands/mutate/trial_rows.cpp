@@ -25,6 +25,13 @@ std::string constants_of(const Dispatch& dispatch) {
   return text;
 }
 
+/// Special values are in the rows of few fills.
+std::string fills_of(const Case& test_case) {
+  std::string text;
+  for (const auto& [input, fill] : *test_case.fills) text.append(" ").append(name_of(fill.kind));
+  return text;
+}
+
 std::optional<TrialRow> trial_row(const Case& test_case, const DeviceInfo& device) try {
   if (test_case.invalid || test_case.op->chain || test_case.mode == Mode::Perf) return std::nullopt;
   const Work work = test_case.op->work(test_case.params, test_case.tensors);
@@ -34,12 +41,13 @@ std::optional<TrialRow> trial_row(const Case& test_case, const DeviceInfo& devic
   if (!made.program || made.unsupported) return std::nullopt;
   TrialRow row{.test_case = &test_case,
                .variants = {},
-               .constants = {},
+               .traits = {},
                .cost = fixed_cost + static_cast<double>(work.operations) + 10.0 * static_cast<double>(bytes)};
   for (const Dispatch& dispatch : made.program->dispatches) {
     row.variants.emplace_back(dispatch.shader, dispatch.defines);
-    row.constants += constants_of(dispatch);
+    row.traits += constants_of(dispatch);
   }
+  row.traits += fills_of(test_case);
   return row;
 } catch (const std::exception&) {
   return std::nullopt;  // `assay run` says why it cannot run

@@ -21,8 +21,8 @@ using ShaderVariant = std::pair<std::string, std::vector<Define>>;
 struct TrialRow {
   const Case* test_case = nullptr;
   std::vector<ShaderVariant> variants;  ///< of its dispatches
-  std::string constants;  ///< of its dispatches: specialization constants and workgroups' sizes, as text
-  double cost = 0;        ///< estimate, in operations; rows with equal variants compare
+  std::string traits;                   ///< specialization constants, workgroups' sizes and fills, as text
+  double cost = 0;                      ///< estimate, in operations; rows with equal variants compare
 };
 
 /// The rows on a device in the order of their cases, which is the same in every process. Left out are chains,
