@@ -50,6 +50,13 @@ void drop_sign(std::size_t token, Edits& edits) {
   if (symbol == "!") edits.replace("negation_dropped", token, "");
 }
 
+/// Whether the token is the bound of a loop over the four lanes of a vector. What a fifth lane is, is
+/// undefined, and a store to it changes nothing.
+bool bounds_lanes(const GlslCode& code, std::size_t number) {
+  const bool is_four = code.text(number) == "4u" || code.text(number) == "4";
+  return is_four && number > 0 && code.text(number - 1) == "<" && code.text(number + 1) == ";";
+}
+
 /// An integer literal and its suffix; nothing for other numbers.
 struct Integer {
   std::uint64_t value = 0;
@@ -80,8 +87,10 @@ bool is_initial_value(const GlslCode& code, std::size_t token) {
 
 void change_integer(std::size_t token, const Integer& integer, Edits& edits) {
   const bool is_first = is_initial_value(edits.code(), token);
-  edits.replace(is_first ? "initial_value_changed" : "constant_plus_one", token,
-                text_of(integer, integer.value + 1));
+  if (!bounds_lanes(edits.code(), token)) {
+    edits.replace(is_first ? "initial_value_changed" : "constant_plus_one", token,
+                  text_of(integer, integer.value + 1));
+  }
   if (integer.value > 0 && !is_first)
     edits.replace("constant_minus_one", token, text_of(integer, integer.value - 1));
 }
@@ -106,6 +115,7 @@ void change_arithmetic(std::size_t token, Edits& edits) {
   if (code.at(token).kind != Token::Kind::Symbol) return;
   const std::string_view symbol = code.text(token);
   if (!code.is_binary(token) && !is_assignment(symbol)) return drop_sign(token, edits);
+  if (bounds_lanes(code, token + 1)) return;
   for (const Swap& swap : swaps) {
     if (swap.from == symbol) edits.replace(swap.kind, token, std::string(swap.to));
   }

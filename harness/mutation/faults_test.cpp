@@ -94,6 +94,14 @@ TEST(Faults, OfFlow) {
   EXPECT_THAT(faults_in("if (a) break;"), Contains("exit_swapped: if (a) continue;"));
 }
 
+TEST(Faults, DoNotAddAFifthLane) {
+  const std::vector<std::string> faults = faults_in("for (uint i = 0u; i < 4u; ++i) a[i] = b;");
+  EXPECT_THAT(faults, Contains("constant_minus_one: for (uint i = 0u; i < 3u; ++i) a[i] = b;"));
+  EXPECT_THAT(faults, Contains("loop_once_less: for (uint i = 0u; i + 1 < 4u; ++i) a[i] = b;"));
+  EXPECT_THAT(faults, Not(Contains("constant_plus_one: for (uint i = 0u; i < 5u; ++i) a[i] = b;")));
+  EXPECT_THAT(faults, Not(Contains("bound_off_by_one: for (uint i = 0u; i <= 4u; ++i) a[i] = b;")));
+}
+
 TEST(Faults, OfWhatIsIgnored) {
   EXPECT_THAT(faults_in("b = a - push.x.zero_point;"),
               Contains("zero_point_ignored: b = a - (push.x.zero_point * 0);"));

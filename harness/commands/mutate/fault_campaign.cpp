@@ -58,7 +58,7 @@ void FaultCampaign::find_users() {
     }
     for (const std::string& file : files) users[file].push_back(row);
   }
-  for (auto& [file, of_file] : users) orders_.emplace(file, RowOrder(rows, std::move(of_file)));
+  for (const auto& [file, of_file] : users) orders_.emplace(file, RowOrder(rows, of_file));
 }
 
 TrialCrew::Parts FaultCampaign::crew_parts() const {

@@ -1,5 +1,7 @@
 #include "harness/commands/mutate/row_order.h"
 
+#include "harness/base/hash.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
@@ -47,10 +49,30 @@ Indices dealt(std::span<const TrialRow> rows, Indices users) {
   return dealt(rows, dealt(rows, users, traits), kind_of);
 }
 
+/// Rows of both orders in turn, each once. A feature that the cheapest row of no variant has is found by
+/// chance.
+Indices mixed(const Indices& a, const Indices& b) {
+  Indices order;
+  std::set<std::size_t> taken;
+  const auto take = [&](std::size_t row) {
+    if (taken.insert(row).second) order.push_back(row);
+  };
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    take(a[i]);
+    take(b[i]);
+  }
+  return order;
+}
+
+Indices shuffled(std::span<const TrialRow> rows, Indices users) {
+  std::ranges::stable_sort(users, {}, [&](std::size_t row) { return hash64(rows[row].test_case->id); });
+  return users;
+}
+
 }  // namespace
 
-RowOrder::RowOrder(std::span<const TrialRow> rows, std::vector<std::size_t> users)
-    : by_turns_(dealt(rows, std::move(users))) {}
+RowOrder::RowOrder(std::span<const TrialRow> rows, const std::vector<std::size_t>& users)
+    : order_(mixed(dealt(rows, users), shuffled(rows, users))) {}
 
 std::vector<std::size_t> RowOrder::rows_for(int line) const {
   std::map<std::size_t, double> weights;
@@ -64,7 +86,7 @@ std::vector<std::size_t> RowOrder::rows_for(int line) const {
     order.push_back(proven[i].second);
     taken.insert(proven[i].second);
   }
-  std::ranges::copy_if(by_turns_, std::back_inserter(order),
+  std::ranges::copy_if(order_, std::back_inserter(order),
                        [&](std::size_t row) { return !taken.contains(row); });
   return order;
 }

@@ -16,11 +16,11 @@ namespace assay::app {
 class RowOrder {
  public:
   /// `users` are indices of the rows that use the file.
-  RowOrder(std::span<const TrialRow> rows, std::vector<std::size_t> users);
+  RowOrder(std::span<const TrialRow> rows, const std::vector<std::size_t>& users);
 
   std::vector<std::size_t> rows_for(int line) const;
   void note_kill(int line, std::size_t row);
-  std::size_t size() const { return by_turns_.size(); }
+  std::size_t size() const { return order_.size(); }
 
  private:
   struct Seen {
@@ -28,7 +28,7 @@ class RowOrder {
     std::size_t row = 0;
   };
 
-  std::vector<std::size_t> by_turns_;
+  std::vector<std::size_t> order_;
   std::vector<Seen> kills_;
 };
 
