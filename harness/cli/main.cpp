@@ -2,6 +2,7 @@
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/cli/command_line.h"
+#include "harness/commands/mutate/trial_worker.h"
 #include "harness/commands/run/workers/worker.h"
 #include "harness/gpu/gpu.h"
 #include "ops/registry.h"
@@ -40,6 +41,7 @@ int with_stdout_written(int code) {
 // Commands that a run starts in processes of its own. Users do not need them, so the help omits them.
 constexpr const char* compile_shader = "compile-shader";
 constexpr const char* worker = "worker";
+constexpr const char* trial_worker = "trial-worker";
 
 int run_main(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == compile_shader) return assay::gpu::serve_compilation();
@@ -50,11 +52,14 @@ int run_main(int argc, char** argv) {
       {assay::cli::version(), ASSAY_COMPILER, ASSAY_BUILD_TYPE, assay::cli::reference_code()},
       {"/proc/self/exe", compile_shader},
       {"/proc/self/exe", worker},
+      {"/proc/self/exe", trial_worker},
       [](const std::vector<std::string>& command) { return assay::cli::parse_run(command); }};
   if ((argc == 2 || argc == 3) && std::string_view(argv[1]) == worker) {
     if (argc == 3) assay::app::limit_memory(argv[2]);
     assay::app::serve_worker(context);
   }
+  if (argc == 2 && std::string_view(argv[1]) == trial_worker)
+    return static_cast<int>(assay::app::serve_trials(context));
   return static_cast<int>(assay::cli::parse(argc, argv, context)());
 }
 

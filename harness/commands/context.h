@@ -31,6 +31,7 @@ struct Context {
   BuildInfo build{};
   std::vector<std::string> shader_compiler{};  ///< see gpu::ShaderOptions::compiler
   std::vector<std::string> worker{};           ///< command that starts a process which calls serve_worker()
+  std::vector<std::string> trial_worker{};     ///< command that starts a process which calls serve_trials()
   /// Reads the options of a run from its command line, which is how journals and workers are given them.
   ParseRun parse_run{};
 };

@@ -16,9 +16,12 @@ FOLDERS = ("harness", "ops", "references", "tests")
 # Module -> its headers for other modules. What they declare is all that those may know of it.
 INTERFACES = {
     "harness/chain/planner": {"harness/chain/planner/planner", "harness/chain/planner/plan"},
-    "harness/gpu": {"harness/gpu/gpu", "harness/gpu/shaders/shader_sources"},
+    "harness/gpu": {"harness/gpu/gpu", "harness/gpu/shaders/shader_sources", "harness/gpu/spirv/spirv_optimized"},
+    "harness/mutation": {"harness/mutation/faults"},
     "harness/commands/fuzz": {"harness/commands/fuzz/fuzz", "harness/commands/fuzz/options"},
     "harness/commands/judge": {"harness/commands/judge/judge", "harness/commands/judge/options"},
+    "harness/commands/mutate": {"harness/commands/mutate/mutate", "harness/commands/mutate/options",
+                                "harness/commands/mutate/trial_worker"},
     "harness/commands/new_op": {"harness/commands/new_op/new_op"},
 }
 INCLUDE = re.compile(r'^#include "([\w/]+\.h)"', re.MULTILINE)

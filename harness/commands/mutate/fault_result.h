@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay::app {
+
+/// What became of a fault.
+enum class FaultEnd : std::uint8_t {
+  Killed,          ///< a row failed, crashed or hung because of it
+  Survived,        ///< no row that ran showed it
+  Equivalent,      ///< it survived, and shaders/equivalent.yaml says why no row can show it
+  Unchanged,       ///< the optimized SPIR-V is that without the fault, for every row
+  DoesNotCompile,  ///< it is no program
+  NotRun           ///< no row on this device uses the code, or the run ended before
+};
+
+/// A row that showed a fault.
+struct Kill {
+  std::string row;   ///< id
+  std::string how;   ///< "wrong_value", "TIMEOUT", "CRASH", ...
+  std::string word;  ///< of the diagnosis; empty: it had none
+};
+
+/// How the rows took a fault.
+struct FaultResult {
+  std::string id;  ///< of the fault
+  FaultEnd end = FaultEnd::NotRun;
+  std::vector<Kill> kills;   ///< at most two: then no further row runs
+  std::size_t rows_ran = 0;  ///< rows whose SPIR-V the fault changed, and that were run
+  /// Rows that use the file and were not looked at, because of --rows or because two had killed the fault.
+  std::size_t rows_left = 0;
+  double cpu_s = 0;
+  std::string why;  ///< of DoesNotCompile and NotRun; the reason of Equivalent
+
+  /// Whether its process crashed or hung, which ends a trial.
+  bool ended_process() const {
+    return !kills.empty() && (kills.back().how == "CRASH" || kills.back().how == "TIMEOUT");
+  }
+  /// One row showed it, or none, and more rows may.
+  bool is_open() const {
+    const bool is_short = end == FaultEnd::Survived || (end == FaultEnd::Killed && kills.size() == 1);
+    return is_short && rows_left > 0 && !ended_process();
+  }
+  /// Only one row showed it, although all ran.
+  bool is_fragile() const {
+    return end == FaultEnd::Killed && kills.size() == 1 && rows_left == 0 && !ended_process();
+  }
+};
+
+}  // namespace assay::app

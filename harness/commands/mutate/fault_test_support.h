@@ -1,0 +1,26 @@
+#pragma once
+
+#include "harness/commands/mutate/fault_record.h"
+
+#include <string>
+
+namespace assay::app {
+
+/// A fault in line 7 of "a.comp" that ended so.
+inline FaultRecord fault_record(const std::string& id, FaultEnd end, std::vector<Kill> kills = {}) {
+  return {.fault = {.id = id,
+                    .file = "a.comp",
+                    .line = 7,
+                    .column = 3,
+                    .kind = "bound_off_by_one",
+                    .before = "<",
+                    .after = "<=",
+                    .line_hash = "11223344"},
+          .result = {.id = id, .end = end, .kills = std::move(kills), .rows_ran = 5}};
+}
+
+inline Kill kill_by(const std::string& row) {
+  return {.row = row, .how = "wrong_value", .word = "shifted"};
+}
+
+}  // namespace assay::app

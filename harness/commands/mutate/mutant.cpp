@@ -1,0 +1,92 @@
+#include "harness/commands/mutate/mutant.h"
+
+#include "harness/base/file.h"
+#include "harness/gpu/spirv/spirv_optimized.h"
+
+#include <algorithm>
+#include <iterator>
+#include <system_error>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Mutants are compiled once, so nothing of them is kept, but other shaders of the same programs come again.
+constexpr std::size_t most_cached_files = 400;
+
+fs::path overlay_of(const Mutant::Folders& folders) {
+  return folders.scratch / "overlay";
+}
+
+/// The folders in which the mutant's sources are found.
+std::vector<fs::path> places(const Mutant::Folders& folders) {
+  std::vector<fs::path> all{overlay_of(folders)};
+  if (!folders.shaders.empty()) all.push_back(folders.shaders);
+  return all;
+}
+
+std::vector<fs::path> written(const Mutant::Folders& folders, const std::string& file,
+                              const std::string& text) {
+  const fs::path path = overlay_of(folders) / file;
+  std::error_code ignored;
+  fs::remove_all(overlay_of(folders), ignored);
+  make_directories(path.parent_path());
+  write_named_file(path, text);
+  return places(folders);
+}
+
+fs::path cache_in(const fs::path& scratch) {
+  fs::path cache = scratch / "spirv";
+  std::error_code ignored;
+  const auto files = std::distance(fs::directory_iterator(cache, ignored), fs::directory_iterator());
+  if (static_cast<std::size_t>(files) > most_cached_files) fs::remove_all(cache, ignored);
+  make_directories(cache);
+  return cache;
+}
+
+}  // namespace
+
+Mutant::Mutant(const Folders& folders, const std::string& file, const std::string& text,
+               gpu::ShaderLibrary& without_fault)
+    : file_(file),
+      without_fault_(without_fault),
+      sources_(written(folders, file, text), gpu::embedded_shaders()),
+      shaders_({.directories = places(folders), .cache_directory = cache_in(folders.scratch)}) {}
+
+bool Mutant::uses_file(const std::string& shader) {
+  const auto [place, is_new] = uses_file_.try_emplace(shader, false);
+  if (is_new) {
+    place->second = std::ranges::any_of(sources_.closure(shader),
+                                        [&](const auto& entry) { return entry.second.path == file_; });
+  }
+  return place->second;
+}
+
+bool Mutant::differs(const ShaderVariant& variant) {
+  const auto& [shader, defines] = variant;
+  if (!uses_file(shader)) return false;
+  const auto known = differs_.find(variant);
+  if (known != differs_.end()) return known->second;
+  const bool differs = gpu::without_debug_information(shaders_.compile(shader, defines).words) !=
+                       gpu::without_debug_information(without_fault_.compile(shader, defines).words);
+  return differs_.emplace(variant, differs).first->second;
+}
+
+bool Mutant::changes(const std::vector<ShaderVariant>& variants) {
+  return std::ranges::any_of(variants, [&](const ShaderVariant& variant) { return differs(variant); });
+}
+
+bool Mutant::changes_optimized() {
+  return std::ranges::any_of(differs_, [&](const auto& entry) {
+    const auto& [variant, differs] = entry;
+    const auto [place, is_new] = differs_optimized_.try_emplace(variant, false);
+    if (differs && is_new) {
+      place->second = gpu::optimized(shaders_.compile(variant.first, variant.second).words) !=
+                      gpu::optimized(without_fault_.compile(variant.first, variant.second).words);
+    }
+    return place->second;
+  });
+}
+
+}  // namespace assay::app

@@ -1,0 +1,206 @@
+#include "harness/commands/mutate/mutate.h"
+
+#include "harness/base/hash.h"
+#include "harness/base/text.h"
+#include "harness/commands/loaded_cases.h"
+#include "harness/commands/mutate/equivalent_faults.h"
+#include "harness/commands/mutate/fault_campaign.h"
+#include "harness/commands/mutate/fault_list.h"
+#include "harness/commands/mutate/fault_names.h"
+#include "harness/commands/mutate/fault_score.h"
+#include "harness/commands/mutate/kill_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The options with what a resumed run was about.
+MutateOptions with_resumed(MutateOptions options) {
+  if (!options.resume.empty()) {
+    options.out = options.resume;
+    options.choice = read_fault_journal(fault_journal_in(options.out)).run.choice;
+  } else if (!options.only_list && fs::exists(fault_journal_in(options.out))) {
+    throw Error(
+        fmt::format("starting assay mutate: {} has a run already; finish it with --resume {}, or name "
+                    "another folder with --out",
+                    options.out.string(), options.out.string()));
+  }
+  if (!options.choice.since.empty() && options.choice.folder.empty()) options.choice.folder = "shaders";
+  return options;
+}
+
+gpu::ShaderSources sources_of(const MutateOptions& options) {
+  std::vector<fs::path> folders;
+  if (!options.choice.folder.empty()) folders.push_back(options.choice.folder);
+  return {folders, gpu::embedded_shaders()};
+}
+
+/// The list that the command line names, else the one in the folder of shaders, here or next to the binary.
+fs::path list_of_equivalent_faults(const MutateOptions& options) {
+  if (!options.equivalent.empty()) return options.equivalent;
+  std::error_code error;
+  const fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& folder : {options.choice.folder, fs::path("shaders"), binary / "shaders"}) {
+    const fs::path list = folder / "equivalent.yaml";
+    if (!folder.empty() && fs::is_regular_file(list, error)) return list;
+  }
+  return {};
+}
+
+/// Lavapipe, in most cases: a GPU may hang on a fault, and take the machine with it.
+std::size_t cpu_among(const std::vector<DeviceInfo>& devices) {
+  const auto found = std::ranges::find(devices, std::string("cpu"), &DeviceInfo::type);
+  if (found == devices.end())
+    throw Error(
+        "choosing a device for faults: there is no Vulkan device of type cpu; faults may hang a GPU. "
+        "Install Mesa's lavapipe (package mesa-vulkan-drivers)",
+        ExitCode::NoDevice);
+  return static_cast<std::size_t>(found - devices.begin());
+}
+
+CaseOptions cases_of(const MutateOptions& options) {
+  CaseOptions cases;
+  cases.files = options.choice.cases;
+  cases.mode = "accu";
+  return cases;
+}
+
+std::string hash_of(std::span<const mutation::Fault> faults) {
+  Hasher hasher;
+  for (const mutation::Fault& fault : faults) hasher.feed(fault.id + "\n");
+  return hasher.result();
+}
+
+std::vector<FaultRecord> records_of(std::vector<mutation::Fault> faults,
+                                    const std::vector<FaultResult>& known) {
+  std::map<std::string, const FaultResult*> results;
+  for (const FaultResult& result : known) results[result.id] = &result;
+  std::vector<FaultRecord> records;
+  for (mutation::Fault& fault : faults) {
+    const auto found = results.find(fault.id);
+    FaultResult result = found == results.end() ? FaultResult{.id = fault.id} : *found->second;
+    records.push_back({std::move(fault), std::move(result)});
+  }
+  return records;
+}
+
+void list(std::span<const mutation::Fault> faults, std::ostream& out) {
+  for (const mutation::Fault& fault : faults) out << fault.id << "  " << fault_text(fault) << '\n';
+}
+
+void write_matrix(const fs::path& folder, const FaultRun& run, std::span<const FaultRecord> records) {
+  replace_file(folder / "kill_matrix.csv", kill_matrix_csv(records));
+  replace_file(folder / "faults.md", faults_markdown(run, records));
+}
+
+void print_end(const fs::path& folder, std::span<const FaultRecord> records, std::ostream& out) {
+  const FaultScore score = score_of(records);
+  out << fmt::format(
+      "score     {}; {} fragile, {} equivalent\n"
+      "others    {} unchanged, {} do not compile, {} not run\n"
+      "matrix    {}, {}\n",
+      score_text(score), score.fragile, score.equivalent, score.unchanged, score.does_not_compile,
+      score.not_run, (folder / "kill_matrix.csv").string(), (folder / "faults.md").string());
+}
+
+/// A run of the command, from its options to its files.
+class Mutation {
+ public:
+  Mutation(const MutateOptions& asked, const Context& context, const Terminal& terminal)
+      : options_(with_resumed(asked)),
+        context_(context),
+        terminal_(terminal),
+        sources_(sources_of(options_)) {
+    all_ = all_faults(sources_, options_.choice.shaders);
+    std::optional<ChangedLines> changed;
+    if (!options_.choice.since.empty())
+      changed = changed_since(options_.choice.since, options_.choice.folder);
+    drawn_ = drawn_faults(all_, options_.choice, changed);
+    if (const fs::path file = list_of_equivalent_faults(options_); !file.empty())
+      equivalent_ = read_equivalent_faults(file);
+  }
+
+  ExitCode run(const std::function<bool()>& stop_requested) {
+    if (options_.only_list) {
+      list(drawn_, terminal_.out);
+      return ExitCode::Fine;
+    }
+    if (drawn_.empty()) {
+      terminal_.log << "no line of the shaders that were chosen can have a fault, or none has changed\n";
+      return options_.choice.since.empty() ? ExitCode::Usage : ExitCode::Fine;
+    }
+    const CaseOptions cases = cases_of(options_);
+    const LoadResult loaded = load_and_complain(cases, context_.registry, terminal_.errors);
+    const gpu::Instance instance;
+    const std::size_t device = cpu_among(instance.devices());
+    const DeviceInfo& info = instance.devices()[device];
+    const TrialRows rows(selected_cases(cases, loaded.cases), info);
+    return run_on(device, info, rows, stop_requested);
+  }
+
+ private:
+  ExitCode run_on(std::size_t device, const DeviceInfo& info, const TrialRows& rows,
+                  const std::function<bool()>& stop_requested) {
+    FaultJournalContent content{.run = {.choice = options_.choice,
+                                        .version = context_.build.version,
+                                        .device = info.name,
+                                        .driver = info.driver_name + " " + info.driver_info,
+                                        .rows = rows.fingerprint(),
+                                        .sources = hash_of(all_)},
+                                .results = {}};
+    if (!options_.resume.empty()) {
+      FaultJournalContent before = read_fault_journal(fault_journal_in(options_.out));
+      check_same_run(before.run, content.run);
+      content.results = std::move(before.results);
+    }
+    make_directories(options_.out);
+    FaultJournal journal(fault_journal_in(options_.out), content);
+    std::vector<FaultRecord> records = records_of(drawn_, content.results);
+    FaultCampaign({.options = options_,
+                   .command = context_.trial_worker,
+                   .device = device,
+                   .rows = rows,
+                   .sources = sources_,
+                   .terminal = terminal_,
+                   .stop_requested = stop_requested},
+                  journal, records)
+        .run();
+    return finish(content.run, std::move(records));
+  }
+
+  ExitCode finish(const FaultRun& run, std::vector<FaultRecord> records) const {
+    mark_equivalent(equivalent_, records);
+    const std::vector<std::string> wrong = wrong_entries(equivalent_, all_, records);
+    write_matrix(options_.out, run, records);
+    print_end(options_.out, records, terminal_.out);
+    for (const std::string& entry : wrong) terminal_.errors << "wrong: " << printable(entry) << '\n';
+    return score_of(records).survived == 0 && wrong.empty() ? ExitCode::Fine : ExitCode::Failures;
+  }
+
+  MutateOptions options_;
+  const Context& context_;
+  const Terminal& terminal_;
+  gpu::ShaderSources sources_;
+  std::vector<mutation::Fault> all_;
+  std::vector<mutation::Fault> drawn_;
+  std::vector<EquivalentFault> equivalent_;
+};
+
+}  // namespace
+
+ExitCode mutate(const MutateOptions& options, const Context& context, const Terminal& terminal,
+                const std::function<bool()>& stop_requested) {
+  return Mutation(options, context, terminal).run(stop_requested);
+}
+
+}  // namespace assay::app

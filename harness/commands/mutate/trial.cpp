@@ -1,0 +1,156 @@
+#include "harness/commands/mutate/trial.h"
+
+#include "harness/base/clock.h"
+#include "harness/commands/mutate/mutant.h"
+#include "harness/engine/accuracy/accuracy.h"
+#include "harness/engine/accuracy/experiment.h"
+#include "harness/engine/run/outcome.h"
+#include "harness/engine/run/row_program.h"
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+constexpr std::size_t enough_kills = 2;
+constexpr double between_signs_s = 1;
+/// Data sets are dropped, all at once, when they are larger.
+constexpr std::size_t most_data_bytes = std::size_t{400} << 20;
+
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+std::vector<std::filesystem::path> folders(const std::filesystem::path& folder) {
+  if (folder.empty()) return {};
+  return {folder};
+}
+
+std::size_t bytes_of(const DataSet& data) {
+  std::size_t sum = 0;
+  for (const HostTensor& input : data.inputs) sum += input.bytes().size();
+  for (const Expected& expected : data.expected) sum += 4 * expected.values.bytes().size();
+  return sum;
+}
+
+/// Whether nothing more can run on the device in this process.
+bool lost(Status status) {
+  return status == Status::Timeout || status == Status::DeviceLost;
+}
+
+}  // namespace
+
+TrialBench::TrialBench(gpu::Device& device, std::span<const TrialRow> rows, const Parts& parts)
+    : device_(device),
+      rows_(rows),
+      parts_(parts),
+      answers_(parts.answers),
+      without_fault_(
+          {.directories = folders(parts.shaders), .cache_directory = gpu::default_cache_directory()}) {}
+
+FaultResult TrialBench::run(const TrialRequest& request, const Listener& listener) {
+  const double began = cpu_seconds();
+  Mutant mutant({.scratch = parts_.scratch, .shaders = parts_.shaders}, request.file, request.text,
+                without_fault_);
+  FaultResult result;
+  std::size_t seen = 0;
+  const auto is_done = [&] {
+    return result.kills.size() >= enough_kills || result.rows_ran >= request.most_rows;
+  };
+  try {
+    for (; seen < request.rows.size() && !is_done(); ++seen) {
+      const std::size_t row = request.rows[seen];
+      if (unfit_.contains(row) || !changes(mutant, row, listener)) continue;
+      listener.begin(row);
+      ++result.rows_ran;
+      if (const auto kill = killed_by(row, mutant.shaders())) {
+        result.kills.push_back(*kill);
+        listener.killed(row, *kill);
+      }
+      listener.end();
+      if (is_lost_) break;
+    }
+    result.end = !result.kills.empty() ? FaultEnd::Killed
+                 : changes_some_of(mutant, std::span(request.rows).subspan(seen), listener)
+                     ? FaultEnd::Survived
+                     : FaultEnd::Unchanged;
+  } catch (const gpu::CompileError& error) {
+    result.end = FaultEnd::DoesNotCompile;
+    result.why = error.what();
+  }
+  result.rows_left = request.rows.size() - seen;
+  result.cpu_s = cpu_seconds() - began;
+  return result;
+}
+
+/// Whether the fault changes the optimized SPIR-V of a row that ran, or of one of these.
+bool TrialBench::changes_some_of(Mutant& mutant, std::span<const std::size_t> left,
+                                 const Listener& listener) {
+  if (mutant.changes_optimized()) return true;
+  return std::ranges::any_of(
+      left, [&](std::size_t row) { return changes(mutant, row, listener) && mutant.changes_optimized(); });
+}
+
+bool TrialBench::changes(Mutant& mutant, std::size_t row, const Listener& listener) {
+  if (steady_seconds() - told_s_ > between_signs_s) {
+    listener.goes_on();
+    told_s_ = steady_seconds();
+  }
+  return mutant.changes(rows_[row].variants);
+}
+
+std::optional<Kill> TrialBench::killed_by(std::size_t row, gpu::ShaderLibrary& shaders) {
+  const Answer answer = answer_of(row, shaders);
+  is_lost_ = lost(answer.status);
+  const bool kills = is_lost_ || (answer.status == Status::Fail && passes_without_fault(row));
+  if (!kills) return std::nullopt;
+  return Kill{rows_[row].test_case->id, answer.how, answer.word};
+}
+
+TrialBench::Answer TrialBench::answer_of(std::size_t row, gpu::ShaderLibrary& shaders) {
+  Answer answer;
+  const auto failure = outcome_of([&] { answer = assessed(rows_[row], shaders); });
+  if (failure) answer = {failure->status, std::string(name_of(failure->status)) + " " + failure->reason, ""};
+  return answer;
+}
+
+TrialBench::Answer TrialBench::assessed(const TrialRow& row, gpu::ShaderLibrary& shaders) {
+  const Case& test_case = *row.test_case;
+  const RowProgram made = row_program(test_case, device_.info());
+  Data& data = data_for(test_case);
+  Experiment experiment(device_, shaders, test_case, *made.program, *data.packed);
+  const AccuracyOutcome outcome =
+      assess(experiment, test_case, data.set, acceptances(test_case, data.set, made.unit_error));
+  return {outcome.status, outcome.result.metric,
+          outcome.result.diagnosis ? outcome.result.diagnosis->word : std::string()};
+}
+
+TrialBench::Data& TrialBench::data_for(const Case& test_case) {
+  const auto found = data_.find(test_case.data_key);
+  if (found != data_.end()) return *found->second;
+  if (data_bytes_ > most_data_bytes) {
+    data_.clear();
+    data_bytes_ = 0;
+  }
+  auto data = std::make_unique<Data>(Data{make_data_set(test_case, &answers_), {}});
+  data->packed.emplace(data->set.inputs);
+  data_bytes_ += bytes_of(data->set);
+  return *data_.emplace(test_case.data_key, std::move(data)).first->second;
+}
+
+bool TrialBench::passes_without_fault(std::size_t row) {
+  const Answer answer = answer_of(row, without_fault_);
+  if (answer.status != Status::Fail && !lost(answer.status)) {
+    passed_.insert(row);
+    return true;
+  }
+  if (passed_.contains(row)) throw DamagedProcess(rows_[row].test_case->id);
+  unfit_.insert(row);
+  return false;
+}
+
+}  // namespace assay::app

@@ -1,0 +1,120 @@
+#include "harness/commands/mutate/trial_protocol.h"
+
+#include "harness/base/text.h"
+#include "harness/commands/mutate/fault_names.h"
+
+#include <nlohmann/json.hpp>
+
+namespace assay::app {
+namespace {
+
+using nlohmann::json;
+
+/// Messages of drivers and compilers may hold anything.
+std::string dumped(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+json json_of(const Kill& kill) {
+  return {{"row", kill.row}, {"how", shortened(printable(first_line(kill.how)), 200)}, {"word", kill.word}};
+}
+
+Kill kill_of(const json& value) {
+  return {value.at("row").get<std::string>(), value.at("how").get<std::string>(),
+          value.at("word").get<std::string>()};
+}
+
+json json_of(const FaultResult& result) {
+  json kills = json::array();
+  for (const Kill& kill : result.kills) kills.push_back(json_of(kill));
+  return {{"id", result.id},
+          {"end", name_of(result.end)},
+          {"kills", kills},
+          {"rows_ran", result.rows_ran},
+          {"rows_left", result.rows_left},
+          {"cpu_s", result.cpu_s},
+          {"why", printable(result.why)}};
+}
+
+FaultResult result_of(const json& value) {
+  FaultResult result{.id = value.at("id").get<std::string>(),
+                     .end = parse_fault_end(value.at("end").get<std::string>()),
+                     .kills = {},
+                     .rows_ran = value.at("rows_ran").get<std::size_t>(),
+                     .rows_left = value.at("rows_left").get<std::size_t>(),
+                     .cpu_s = value.at("cpu_s").get<double>(),
+                     .why = value.at("why").get<std::string>()};
+  for (const json& kill : value.at("kills")) result.kills.push_back(kill_of(kill));
+  return result;
+}
+
+}  // namespace
+
+std::string line_of(const TrialSetup& setup) {
+  std::vector<std::string> cases;
+  for (const auto& path : setup.cases) cases.push_back(path.string());
+  return dumped({{"cases", cases},
+                 {"shaders", setup.shaders.string()},
+                 {"device", setup.device},
+                 {"scratch", setup.scratch.string()}});
+}
+
+TrialSetup parse_setup(std::string_view line) {
+  const json value = json::parse(line);
+  TrialSetup setup{.cases = {},
+                   .shaders = value.at("shaders").get<std::string>(),
+                   .device = value.at("device").get<std::size_t>(),
+                   .scratch = value.at("scratch").get<std::string>()};
+  for (const json& path : value.at("cases")) setup.cases.emplace_back(path.get<std::string>());
+  return setup;
+}
+
+std::string line_of(const TrialRequest& request) {
+  return dumped({{"file", request.file},
+                 {"text", request.text},
+                 {"rows", request.rows},
+                 {"most_rows", request.most_rows}});
+}
+
+TrialRequest parse_request(std::string_view line) {
+  const json value = json::parse(line);
+  return {.file = value.at("file").get<std::string>(),
+          .text = value.at("text").get<std::string>(),
+          .rows = value.at("rows").get<std::vector<std::size_t>>(),
+          .most_rows = value.at("most_rows").get<std::size_t>()};
+}
+
+std::string line_of(const TrialNews& news) {
+  if (news.ready) return dumped({{"ready", *news.ready}});
+  if (news.row) return dumped({{"row", *news.row}});
+  if (news.kill) return dumped({{"killed_by", news.kill->row}, {"kill", json_of(news.kill->kill)}});
+  if (news.damaged) return dumped({{"damaged", *news.damaged}});
+  return dumped({{"end", json_of(news.end.value().result)}, {"retires", news.end->retires}});
+}
+
+TrialNews parse_news(std::string_view line) {
+  const json value = json::parse(line);
+  TrialNews news;
+  if (value.contains("ready")) {
+    news.ready = value.at("ready").get<std::string>();
+  } else if (value.contains("row")) {
+    news.row = value.at("row").get<std::size_t>();
+  } else if (value.contains("kill")) {
+    news.kill = {value.at("killed_by").get<std::size_t>(), kill_of(value.at("kill"))};
+  } else if (value.contains("damaged")) {
+    news.damaged = value.at("damaged").get<std::string>();
+  } else {
+    news.end = {result_of(value.at("end")), value.at("retires").get<bool>()};
+  }
+  return news;
+}
+
+std::string result_json(const FaultResult& result) {
+  return dumped(json_of(result));
+}
+
+FaultResult parse_result(std::string_view text) {
+  return result_of(json::parse(text));
+}
+
+}  // namespace assay::app

@@ -1,0 +1,118 @@
+#include "harness/mutation/edits.h"
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace assay::mutation {
+namespace {
+
+/// What may be mistaken for a name: the name that is declared before it with the same type, else after it.
+using Neighbours = std::map<std::string, std::string, std::less<>>;
+
+struct Declared {
+  std::string_view type;
+  std::string_view name;
+  std::size_t token = 0;
+};
+
+void add_neighbours(const std::vector<Declared>& declared, Neighbours& found) {
+  std::map<std::string_view, std::vector<std::string_view>> by_type;
+  for (const Declared& one : declared) by_type[one.type].push_back(one.name);
+  for (const auto& [type, names] : by_type) {
+    for (std::size_t i = 0; i < names.size() && names.size() > 1; ++i)
+      found.emplace(names[i], names[i == 0 ? 1 : i - 1]);
+  }
+}
+
+/// The members of a struct or block, whose braces begin at `open`.
+std::vector<Declared> members_in(const GlslCode& code, std::size_t open) {
+  std::vector<Declared> members;
+  for (std::size_t i = open + 1; i < code.at(open).partner; ++i) {
+    const bool ends = code.text(i + 1) == ";" || code.text(i + 1) == "[";
+    if (code.is_declared_here(i) && ends) members.push_back({code.text(i - 1), code.text(i), i});
+  }
+  return members;
+}
+
+void add_members(std::string_view source, Neighbours& found) {
+  const GlslCode code(source);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const bool is_block = code.at(i).is_layout && code.text(i) == "{" && code.at(i).partner != no_token;
+    if (is_block) add_neighbours(members_in(code, i), found);
+  }
+}
+
+bool is_index_type(std::string_view type) {
+  return type == "uint" || type == "int" || type == "float";
+}
+
+bool is_stored_to(const GlslCode& code, std::size_t word) {
+  const std::string_view after = code.text(word + 1);
+  const std::string_view before = word == 0 ? std::string_view() : code.text(word - 1);
+  return is_assignment(after) || after == "++" || after == "--" || before == "++" || before == "--";
+}
+
+/// The variables of one function after another, as far as they are declared.
+class Variables {
+ public:
+  explicit Variables(const GlslCode& code) : code_(code) {}
+
+  /// Must be called for every token in turn. The variable that a use may be mistaken for; nothing: there is
+  /// none, or the token is no use.
+  std::optional<std::string_view> neighbour_of(std::size_t token) {
+    if (code_.at(token).region != region_) {
+      declared_.clear();
+      region_ = code_.at(token).region;
+    }
+    if (!code_.is_word(token)) return std::nullopt;
+    if (code_.is_declared_here(token)) {
+      if (is_index_type(code_.text(token - 1)) && code_.text(token + 1) != "(")
+        declared_.push_back({code_.text(token - 1), code_.text(token), token});
+      return std::nullopt;
+    }
+    const bool is_member = token > 0 && code_.text(token - 1) == ".";
+    if (is_member || is_stored_to(code_, token)) return std::nullopt;
+    return nearest(code_.text(token));
+  }
+
+ private:
+  std::optional<std::string_view> nearest(std::string_view name) const {
+    for (std::size_t i = declared_.size(); i-- > 0;) {
+      if (declared_[i].name != name) continue;
+      for (std::size_t k = i; k-- > 0;) {
+        if (declared_[k].type == declared_[i].type && declared_[k].name != name) return declared_[k].name;
+      }
+      for (std::size_t k = i + 1; k < declared_.size(); ++k) {
+        if (declared_[k].type == declared_[i].type) return declared_[k].name;
+      }
+      return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  const GlslCode& code_;
+  std::vector<Declared> declared_;
+  int region_ = -1;
+};
+
+}  // namespace
+
+void change_neighbours(Edits& edits, const std::vector<std::string_view>& included) {
+  const GlslCode& code = edits.code();
+  Neighbours members;
+  add_members(code.source(), members);
+  for (const std::string_view source : included) add_members(source, members);
+  Variables variables(code);
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const auto variable = variables.neighbour_of(i);
+    if (variable) edits.replace("variable_swapped", i, std::string(*variable));
+    const bool is_member = i > 0 && code.text(i - 1) == "." && code.is_word(i) && !is_stored_to(code, i);
+    const auto member = members.find(code.text(i));
+    if (is_member && member != members.end()) edits.replace("member_swapped", i, member->second);
+  }
+}
+
+}  // namespace assay::mutation

@@ -1,0 +1,123 @@
+#include "tests/support/assay_binary.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+// `assay mutate` as a user runs it. What it does is tested next to harness/commands/mutate.
+
+namespace assay::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* mutated_relu_cases = R"(op: q8ta_relu
+defaults: {x: {scale: 0.05, zero_point: -20}, y: {scale: 0.011, zero_point: -100}, fill: uniform}
+cases:
+  - {name: shown, shape: {each: [[3, 43], [2, 5, 6, 7]]}}
+)";
+
+std::string text_of(const std::string& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+auto lines_in(const std::string& text) {
+  return std::ranges::count(text, '\n');
+}
+
+class MutateCommand : public testing::Test {
+ protected:
+  MutateCommand() { folder_.write("cases.yaml", mutated_relu_cases); }
+
+  ProcessResult mutate(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"mutate", "--cases", folder_ / "cases.yaml", "--out", out()});
+    return assay(arguments);
+  }
+  std::string out() const { return folder_ / "out"; }
+  std::string journal() const { return out() + "/faults.jsonl"; }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(MutateCommand, KillsFaultsAndWritesTheMatrix) {
+  const ProcessResult result = mutate({"q8ta_relu.comp", "--limit", "8", "--jobs", "1"});
+  EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 1) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("score     "));
+  const std::string matrix = text_of(out() + "/kill_matrix.csv");
+  EXPECT_EQ(lines_in(matrix), 9);
+  EXPECT_THAT(matrix, HasSubstr(",killed,2,q8ta_relu/shown/"));
+  EXPECT_THAT(text_of(out() + "/faults.md"), HasSubstr("| elementwise/q8ta_relu.comp | "));
+  EXPECT_EQ(result.exit_code == 0, matrix.find(",survived,") == std::string::npos) << matrix;
+
+  // A run that lost its last result finds it again.
+  const std::string whole = text_of(journal());
+  std::ofstream(journal()) << whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1);
+  const ProcessResult resumed = assay({"mutate", "--resume", out(), "--jobs", "1"});
+  EXPECT_EQ(resumed.exit_code, result.exit_code) << resumed.err;
+  EXPECT_EQ(lines_in(text_of(journal())), lines_in(whole));
+}
+
+TEST_F(MutateCommand, ListsFaultsWithoutTryingThem) {
+  const ProcessResult result = mutate({"q8ta_relu.comp", "--limit", "5", "--list"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(lines_in(result.out), 5);
+  EXPECT_THAT(result.out, HasSubstr("  elementwise/q8ta_relu.comp:"));
+  EXPECT_EQ(mutate({"q8ta_relu.comp", "--limit", "5", "--list"}).out, result.out);
+  EXPECT_NE(mutate({"q8ta_relu.comp", "--limit", "5", "--list", "--seed", "2"}).out, result.out);
+  EXPECT_EQ(text_of(journal()), "");
+}
+
+TEST_F(MutateCommand, SharesFaultsAmongShards) {
+  const std::string all = mutate({"q8ta_relu.comp", "--list"}).out;
+  std::string parts;
+  for (const char* shard : {"1/3", "2/3", "3/3"})
+    parts += mutate({"q8ta_relu.comp", "--list", "--shard", shard}).out;
+  EXPECT_EQ(lines_in(parts), lines_in(all));
+}
+
+TEST_F(MutateCommand, ReportsWhatTheBudgetLeavesOut) {
+  const ProcessResult result = mutate({"q8ta_relu.comp", "--jobs", "1", "--budget", "0.001"});
+  EXPECT_THAT(result.out, HasSubstr(" not run"));
+  EXPECT_THAT(text_of(out() + "/faults.md"), HasSubstr("the budget was used up"));
+}
+
+TEST_F(MutateCommand, SaysThatNoRowUsesAFile) {
+  const ProcessResult result = mutate({"copy.comp", "--limit", "1", "--jobs", "1"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(text_of(out() + "/kill_matrix.csv"),
+              HasSubstr("no row that this device can run uses the file"));
+}
+
+TEST_F(MutateCommand, NeverWritesOverARun) {
+  folder_.write("out/faults.jsonl", "anything\n");
+  const ProcessResult result = mutate({"q8ta_relu.comp", "--limit", "1"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--resume"));
+}
+
+TEST_F(MutateCommand, NamesTheShaderThatMayBeMeant) {
+  const ProcessResult result = mutate({"q8ta_rel.comp", "--list"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("did you mean 'q8ta_relu.comp'?"));
+}
+
+TEST_F(MutateCommand, RefusesAWrongListOfEquivalentFaults) {
+  folder_.write("equivalent.yaml",
+                "- fault: 000000000000\n  file: elementwise/q8ta_relu.comp\n  operator: term_dropped\n"
+                "  line: 00000000\n  reason: of a line that is gone\n");
+  const ProcessResult result =
+      mutate({"q8ta_relu.comp", "--limit", "1", "--jobs", "1", "--equivalent", folder_ / "equivalent.yaml"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.err, HasSubstr("wrong: equivalent fault 000000000000"));
+}
+
+}  // namespace
+}  // namespace assay::test
