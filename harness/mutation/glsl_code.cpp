@@ -72,11 +72,9 @@ class Reader {
       line_feed();
     } else if (std::isspace(static_cast<unsigned char>(here.front())) != 0) {
       ++at_;
-    } else if (here.starts_with("//")) {
-      skip_line();
     } else if (here.starts_with("/*")) {
       skip_comment();
-    } else if (here.front() == '#' && only_blanks_) {
+    } else if (here.starts_with("//") || (here.front() == '#' && only_blanks_)) {
       skip_line();
     } else {
       return false;

@@ -60,11 +60,12 @@ fs::path list_of_equivalent_faults(const MutateOptions& options) {
 /// Lavapipe, in most cases: a GPU may hang on a fault, and take the machine with it.
 std::size_t cpu_among(const std::vector<DeviceInfo>& devices) {
   const auto found = std::ranges::find(devices, std::string("cpu"), &DeviceInfo::type);
-  if (found == devices.end())
+  if (found == devices.end()) {
     throw Error(
         "choosing a device for faults: there is no Vulkan device of type cpu; faults may hang a GPU. "
         "Install Mesa's lavapipe (package mesa-vulkan-drivers)",
         ExitCode::NoDevice);
+  }
   return static_cast<std::size_t>(found - devices.begin());
 }
 

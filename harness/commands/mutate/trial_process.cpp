@@ -108,13 +108,11 @@ std::optional<TrialOutcome> TrialProcess::ended(bool is_hanging) {
   const auto how = process_.end();
   process_.kill();
   is_gone_ = true;
-  if (!is_ready_)
-    throw Error(fmt::format("trying faults: a worker process {} before it was ready: {}",
-                            is_hanging ? "hung"
-                            : how      ? to_string(*how)
-                                       : "ended",
-                            errors_),
+  if (!is_ready_) {
+    const std::string end = is_hanging ? "hung" : how ? to_string(*how) : "ended";
+    throw Error(fmt::format("trying faults: a worker process {} before it was ready: {}", end, errors_),
                 ExitCode::Infrastructure);
+  }
   if (!is_busy_) return std::nullopt;
   is_busy_ = false;
   now_.is_open = !is_hanging && has_tried_one_;
