@@ -29,9 +29,14 @@ struct Harmless {
   const char* reason;  // why no case can see it
 };
 
+constexpr const char* baked =
+    "the numbers are specialization constants there, and nothing reads push constants";
+
 constexpr Harmless harmless_faults[] = {
-    {"*conv2d*/*", "push constants one place too early",
-     "the numbers are specialization constants there, and push constants are not read"},
+    {"conv2d_q8*csw/direct", "push constants one place too early", baked},
+    {"q8ta_conv2d_pw/tile_*", "push constants one place too early", baked},
+    {"q8ta_conv2d/general", "push constants one place too early", baked},
+    {"q8ta_conv2d_transposed/general", "push constants one place too early", baked},
     {"q8ta_pixel_shuffle/fused", "a define flipped", "x is read word by word instead of in quads"},
 };
 
@@ -160,7 +165,8 @@ std::vector<std::string> names_of_ops() {
   return names;
 }
 
-/// One op of each way to build programs. The others share their code: all ops take ten minutes.
+/// One op of each way to build programs, as the others share their code. With --gtest_also_run_disabled_tests
+/// all ops take two minutes.
 const std::string families[] = {"choose_qparams_per_row",
                                 "conv2d_q8csw",
                                 "embedding_q4gsw",

@@ -69,9 +69,9 @@ class Simplifications {
 
   /// What is not a parameter.
   void settings() {
-    if (of_.impl != &of_.op->impls.front()) {
+    if (of_.impl != of_.op->default_impl()) {
       add_change("impl", [](Case& one) {
-        one.impl = &one.op->impls.front();
+        one.impl = one.op->default_impl();
         one.tune.clear();
       });
     }

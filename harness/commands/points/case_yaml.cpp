@@ -83,7 +83,7 @@ std::vector<std::string> short_settings(const Case& one) {
     if (!is_default(spec, one.params))
       all.push_back(fmt::format("{}: {}", spec.name, value_yaml(one.params->at(spec.name))));
   }
-  if (one.impl != &one.op->impls.front()) all.push_back("impl: " + one.impl->name);
+  if (one.impl != one.op->default_impl()) all.push_back("impl: " + one.impl->name);
   std::vector<std::string> forms;
   for (std::size_t i = 0; i < one.tensors->size(); ++i) {
     if (one.conv2d.covers(i) || one.forms[i] != one.tensors[i].forms.front())
