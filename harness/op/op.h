@@ -162,8 +162,8 @@ struct Op {
 
   const Impl* find_impl(std::string_view name) const;
 
-  /// What a case that names no impl runs: `auto`, what a user of the op would run, or the first impl where there is
-  /// none; null for an op without impls.
+  /// What a case that names no impl runs: `auto`, what a user of the op would run, or the first impl where
+  /// there is none; null for an op without impls.
   const Impl* default_impl() const;
   const ParamSpec* find_param(std::string_view name) const;
 };

@@ -105,7 +105,8 @@ const BadInput setting_inputs[] = {
     {"TunableOfAnotherImpl", shuffle_file + R"(    impl: all
     tune: {local_size: 64}
 )",
-     1, R"(case.yaml:9:12: error: unknown tunable of q8ta_pixel_shuffle impl 'unfused': 'local_size'; it belongs to impl fused
+     1,
+     R"(case.yaml:9:12: error: unknown tunable of q8ta_pixel_shuffle impl 'unfused': 'local_size'; it belongs to impl fused
         tune: {local_size: 64}
                ^)"},
     {"TunableOutOfRange", shuffle_file + "    tune: {local_size: 4096}\n", 0,
