@@ -32,9 +32,10 @@ TEST(UnknownCommand, IsNamedWithTheNearest) {
 TEST(UnknownCommand, IsNamedWithAllWhereNoneIsNear) {
   const ProcessResult result = assay({"benchmark"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err,
-              AllOf(HasSubstr("unknown command 'benchmark'; the commands are: run, judge, list, "),
-                    HasSubstr(", verdict, prune\n")));
+  EXPECT_THAT(
+      result.err,
+      AllOf(HasSubstr("unknown command 'benchmark'; the commands are: run, judge, fuzz, mutate, list, "),
+            HasSubstr(", verdict, prune\n")));
 }
 
 TEST(UnknownCommand, AHostileWordIsPrintedSafely) {

@@ -106,16 +106,15 @@ class GpuSource : public SampleSource {
 
   /// Times the programs of a hot row on either data set alone, in turn.
   DataTimes data_times(int warm, int batch) {
-    std::array<double, 2> sums_ns{};
+    std::array<std::vector<double>, 2> batches_ns;
     const Stopwatch watch;
     for (int i = 0; i < 2 * batches_on_data; ++i) {
       const std::size_t data = i % 2;
-      sums_ns.at(data) +=
-          sets_.batch_ns_on(data, {.warm = warm, .batch = batch}, timed_.test_case->timeout_s);
+      const double ns = sets_.batch_ns_on(data, {.warm = warm, .batch = batch}, timed_.test_case->timeout_s);
+      batches_ns.at(data).push_back(ns / batch);
     }
     submitted_s_ += watch.s();
-    const double programs = batches_on_data * batch * ns_per_us;
-    return {.own_us = sums_ns[0] / programs, .secret_us = sums_ns[1] / programs};
+    return data_times_of(batches_ns[0], batches_ns[1]);
   }
 
   /// Time of all setup dispatches together in ns; 0: there are none.

@@ -50,6 +50,10 @@ std::string faster_when_repeated(const Repetition& found, const Ceilings& ceilin
       found.batch_us, found.isolated_us, explained_us);
 }
 
+DataTimes data_times_of(std::span<const double> own_ns, std::span<const double> secret_ns) {
+  return {.own_us = mean(own_ns) / ns_per_us, .secret_us = std::ranges::min(secret_ns) / ns_per_us};
+}
+
 std::string faster_on_known_data(const DataTimes& found) {
   const double factor = found.is_cpu ? times_on_known_data_on_cpu : times_on_known_data;
   if (found.secret_us <= factor * found.own_us) return "";

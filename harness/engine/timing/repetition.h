@@ -33,10 +33,15 @@ std::string faster_when_repeated(const Repetition& found, const Ceilings& ceilin
 
 /// The times of a row's programs in batches that all have the same data.
 struct DataTimes {
-  double own_us = 0;     ///< on the row's own data, which a shader may know by heart
-  double secret_us = 0;  ///< on data of the secret seed
+  double own_us = 0;     ///< mean on the row's own data, which a shader may know by heart
+  double secret_us = 0;  ///< the fastest batch on data of the secret seed
   bool is_cpu = false;
 };
+
+/// From the times per program of batches on either data, in ns; at least one of each. Nobody knows secret
+/// data, so every batch on it takes the whole time, the fastest one too, whereas other processes disturb only
+/// some.
+DataTimes data_times_of(std::span<const double> own_ns, std::span<const double> secret_ns);
 
 /// Why the programs are suspected to do less work on data that they know, as a sentence with numbers; empty:
 /// they are not. They may take a quarter longer on the secret data (on a device of type "cpu", which other

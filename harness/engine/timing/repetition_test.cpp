@@ -44,6 +44,20 @@ TEST(KnownData, AreASuspicionWhereProgramsAreClearlyFasterOnThem) {
   EXPECT_NE(faster_on_known_data({.own_us = 100, .secret_us = 210, .is_cpu = true}), "");
 }
 
+TEST(KnownData, AreNoSuspicionWhereSomeBatchesWereDisturbed) {
+  const std::vector<double> own = {25e3, 26e3, 25e3}, disturbed = {26e3, 180e3, 25e3},
+                            slow = {75e3, 180e3, 76e3};
+  const std::vector<double> some = {25e3, 100e3, 25e3}, all = {100e3, 101e3, 100e3};
+  const auto suspicion = [&](const std::vector<double>& secret) {
+    DataTimes found = data_times_of(own, secret);
+    found.is_cpu = true;
+    return faster_on_known_data(found);
+  };
+  EXPECT_EQ(suspicion(disturbed), "");
+  EXPECT_NE(suspicion(slow), "");
+  EXPECT_NE(faster_on_known_data(data_times_of(some, all)), "") << "knows some of the answers";
+}
+
 TEST(Repetition, MayMoveItsDataFromFarAway) {
   const Repetition found{.isolated_us = 250, .batch_us = 100, .bytes = 10'000'000};
   EXPECT_EQ(faster_when_repeated(found, known_ceilings()), "") << "10 MB at 100 GB/s are 100 us";
