@@ -337,9 +337,10 @@ void PointBuilder::check_tolerance() const {
     }
     return problems.settle();
   }
-  if (!has_integers)
+  if (!has_integers) {
     fail_at("off_by",
             "tolerance.off_by applies to integers, but the outputs that it could apply to are floats");
+  }
   if (!has_floats)
     fail_at("ulp", "tolerance.ulp applies to floats, but the outputs that it could apply to are integers");
   problems.settle();
