@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Runs every test: unit and end-to-end tests, the HTML page in a browser, formatting, linters. Installs what is missing.
 #
-#   scripts/test.sh [--asan | --changed] [ctest arguments]
+#   scripts/test.sh [--all | --asan | --changed] [ctest arguments]
 #
-# --asan runs the tests of `asan_tests` a second time under AddressSanitizer and UBSan. --changed builds and runs only
-# tests that the changes since main can affect, and all other checks. The last line is always "N passed, N failed",
-# which counts tests of GoogleTest one by one, and the exit code is non-zero unless nothing failed.
+# Of checks that are made hundreds of times with a compilation each (faults seeded into kernels, variants of shaders,
+# other devices) a part is drawn by the commit (tests/support/drawn.h); --all makes all of them. --asan runs the tests of
+# `asan_tests` a second time under AddressSanitizer and UBSan. --changed builds and runs only tests that the changes
+# since main can affect, and all other checks. The last line is always "N passed, N failed", which counts tests of
+# GoogleTest one by one, and the exit code is non-zero unless nothing failed.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -97,9 +99,14 @@ published_hashes_are_equal() {
 
 main() {
   local mode=${1:-}
-  [[ $mode == --asan || $mode == --changed ]] && shift
+  [[ $mode == --all || $mode == --asan || $mode == --changed ]] && shift
   scripts/setup.sh --dev
   mkdir -p build
+  if [[ $mode != --all ]]; then
+    ASSAY_TEST_DRAW=$(git rev-parse HEAD)
+    export ASSAY_TEST_DRAW
+    say "== checks are drawn by the commit $ASSAY_TEST_DRAW; scripts/test.sh --all makes all of them"
+  fi
   if [[ $mode == --changed ]]; then
     run_changed_tests "$@"
   else

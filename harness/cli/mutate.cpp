@@ -53,11 +53,14 @@ void declare_mutate(CLI::App& app, app::MutateOptions& options) {
   app.add_option("--hang-limit", options.hang_limit_s, "Seconds after which a row counts as hanging")
       ->check(positive_number(most_seconds))
       ->capture_default_str();
+  app.add_option("--least", options.least, "Lowest score, in percent, whose exit code is 0")
+      ->check(number(0, 100))
+      ->capture_default_str();
   app.add_flag("--list", options.only_list, "Print the faults instead of trying them");
   app.footer(
-      "Exit code: 0 every fault that changes an answer was killed; 1 some survived, or the list of "
-      "equivalent "
-      "faults is wrong; 2 there is nothing to try; 3 the machine failed; 77 no Vulkan device of type cpu.");
+      "Exit code: 0 every fault that changes an answer was killed, or as many as --least says; 1 too many "
+      "survived, or the list of equivalent faults is wrong; 2 there is nothing to try; 3 the machine failed; "
+      "77 no Vulkan device of type cpu.");
 }
 
 ExitCode mutate(const app::MutateOptions& options, const Context& context) {

@@ -23,6 +23,13 @@ cases:
   - {name: shown, shape: {each: [[3, 43], [2, 5, 6, 7]]}}
 )";
 
+/// With so little to see, faults survive.
+constexpr const char* one_element_of_relu = R"(op: q8ta_relu
+defaults: {x: {scale: 0.05, zero_point: -20}, y: {scale: 0.011, zero_point: -100}, fill: uniform}
+cases:
+  - {name: shown, shape: [1, 1]}
+)";
+
 std::string text_of(const std::string& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
@@ -46,6 +53,13 @@ class MutateCommand : public testing::Test {
 
   TemporaryFolder folder_;
 };
+
+TEST_F(MutateCommand, TheExitCodeIsThatOfTheLowestScoreThatIsAsked) {
+  folder_.write("cases.yaml", one_element_of_relu);
+  ASSERT_EQ(mutate({"q8ta_relu.comp", "--limit", "12", "--jobs", "1"}).exit_code, 1);
+  EXPECT_EQ(assay({"mutate", "--resume", out(), "--least", "99.9"}).exit_code, 1);
+  EXPECT_EQ(assay({"mutate", "--resume", out(), "--least", "1"}).exit_code, 0);
+}
 
 TEST_F(MutateCommand, KillsFaultsAndWritesTheMatrix) {
   const ProcessResult result = mutate({"q8ta_relu.comp", "--limit", "8", "--jobs", "1"});

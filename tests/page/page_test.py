@@ -33,7 +33,7 @@ class Published:
 
     def __init__(self):
         self.perf, self.accu = [], []
-        for folder in sorted(path for path in PUBLISHED.iterdir() if path.is_dir()):
+        for folder in sorted(path.parent for path in PUBLISHED.glob("*/run.json")):
             uuid = json.loads((folder / "run.json").read_text(encoding="utf-8"))["device"]["uuid"]
             for rows, name in ((self.perf, "perf.csv"), (self.accu, "accu.csv")):
                 for row in rows_of(folder, name):
@@ -47,6 +47,7 @@ class Published:
         for row in rows:
             counts.setdefault(row["key"], []).append(row)
         return counts
+
 
 class PublishedPage(BrowserTest):
     @classmethod

@@ -185,7 +185,8 @@ class Mutation {
     write_matrix(options_.out, run, records);
     print_end(options_.out, records, terminal_.out);
     for (const std::string& entry : wrong) terminal_.errors << "wrong: " << printable(entry) << '\n';
-    return score_of(records).survived == 0 && wrong.empty() ? ExitCode::Fine : ExitCode::Failures;
+    const bool enough = score_of(records).percent().value_or(100) >= options_.least;
+    return enough && wrong.empty() ? ExitCode::Fine : ExitCode::Failures;
   }
 
   MutateOptions options_;

@@ -27,6 +27,7 @@ struct MutateOptions {
   std::filesystem::path equivalent;  ///< list of equivalent faults; empty: the one with the shaders
   double budget_s = 0;               ///< no fault is begun later; 0: no limit
   double hang_limit_s = 20;          ///< for a row
+  double least = 100;                ///< score in percent from which the exit code is 0
   int jobs = 0;                      ///< worker processes; 0: as many as the CPU has threads
   bool only_list = false;            ///< print the faults, run nothing
 };
