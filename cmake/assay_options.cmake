@@ -5,6 +5,7 @@ endif()
 option(ASSAY_PRECOMPILE "Precompile the headers that most sources include" ${gcc})
 set(ASSAY_TOGETHER 8 CACHE STRING "So many sources of a folder are compiled as one; 1: each by itself")
 option(ASSAY_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
+option(ASSAY_FUZZERS "Build the libFuzzer targets, with both sanitizers: needs clang" OFF)
 option(ASSAY_SANITIZE_THREADS "Build with ThreadSanitizer" OFF)
 
 # Options for every target of assay; third-party headers are SYSTEM and exempt.
@@ -24,6 +25,12 @@ if(ASSAY_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
   # Instrumented std::variant and std::regex make GCC 12 report this falsely.
   target_compile_options(assay_options INTERFACE -Wno-maybe-uninitialized)
+endif()
+if(ASSAY_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_compile_options(-fno-sanitize=vptr) # as above
+  target_compile_options(assay_options INTERFACE -Wno-unknown-warning-option -Wno-error) # the warnings above are GCC's
+  add_link_options(-fsanitize=address,undefined)
 endif()
 if(ASSAY_SANITIZE_THREADS)
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer)

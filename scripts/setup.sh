@@ -4,6 +4,7 @@
 #
 #   scripts/setup.sh          what building and running need
 #   scripts/setup.sh --dev    what tests and CI need as well
+#   scripts/setup.sh --fuzzers  what building and tests/fuzzers/run.sh need
 #   scripts/setup.sh --farm   only what scripts/farm/farm-up.sh needs: a Slurm
 #
 # With ASSAY_SKIP_SETUP=1 it does nothing: for systems where these are installed in another way.
@@ -60,6 +61,10 @@ dev_packages=(
   chromium-driver
   python3-selenium
   eslint # the page's script
+)
+fuzzer_packages=(
+  clang           # libFuzzer is part of it
+  libclang-rt-dev # with the sanitizers
 )
 farm_packages=(
   slurm-wlm # slurmctld, slurmd and the commands of users
@@ -118,8 +123,9 @@ main() {
   case "${1:-}" in
     "") ;;
     --dev) wanted+=("${dev_packages[@]}") ;;
+    --fuzzers) wanted+=("${fuzzer_packages[@]}") ;;
     --farm) wanted=("${farm_packages[@]}") ;;
-    *) die "usage: scripts/setup.sh [--dev | --farm]" 2 ;;
+    *) die "usage: scripts/setup.sh [--dev | --fuzzers | --farm]" 2 ;;
   esac
   [[ ${ASSAY_SKIP_SETUP:-} != 1 ]] || return 0
 

@@ -60,14 +60,14 @@ TEST(Fuzz, FindsNothingInARightKernel) {
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr(" PASS"));
   EXPECT_THAT(result.out, HasSubstr("seed 2"));
-  EXPECT_THAT(case_files_in(folder / "out"), ::testing::IsEmpty());
+  EXPECT_TRUE(fs::is_empty(folder / "out")) << "a folder for nothing";
 }
 
 TEST(Fuzz, EndsWellBeforeItHasADevice) {
   const TemporaryFolder folder;
   const ProcessResult result =
       assay({"fuzz", "q8ta_clone", "--seconds", "0.001", "--seed", "2", "--out", folder / "out"});
-  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_EQ(result.exit_code, 2) << "it showed nothing: " << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("fuzz: 0 points"));
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/tree_shader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,6 +80,26 @@ TEST_F(MutateCommand, KillsFaultsAndWritesTheMatrix) {
   EXPECT_EQ(lines_in(text_of(journal())), lines_in(whole));
 }
 
+TEST_F(MutateCommand, RowsThatFailWithoutAFaultShowNothing) {
+  std::string wrong = tree_shader("elementwise/q8ta_relu.comp");
+  const std::string right = "rectified(words[k]);";
+  wrong.replace(wrong.rfind(right), right.size(), "rectified(words[k]) ^ 1u;");
+  folder_.write("shaders/elementwise/q8ta_relu.comp", wrong);
+  const ProcessResult result =
+      mutate({"q8ta_relu.comp", "--shaders", folder_ / "shaders", "--limit", "4", "--jobs", "1"});
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_THAT(text_of(out() + "/kill_matrix.csv"), HasSubstr("do not pass without the fault"));
+  EXPECT_THAT(text_of(out() + "/kill_matrix.csv"), testing::Not(HasSubstr(",survived,")));
+}
+
+TEST_F(MutateCommand, AShaderThatDoesNotCompileIsAnError) {
+  folder_.write("shaders/elementwise/q8ta_relu.comp", tree_shader("elementwise/q8ta_relu.comp") + "\nno;\n");
+  const ProcessResult result =
+      mutate({"q8ta_relu.comp", "--shaders", folder_ / "shaders", "--limit", "1", "--jobs", "1"});
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("q8ta_relu.comp does not compile without any fault"));
+}
+
 TEST_F(MutateCommand, ListsFaultsWithoutTryingThem) {
   const ProcessResult result = mutate({"q8ta_relu.comp", "--limit", "5", "--list"});
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -99,13 +120,15 @@ TEST_F(MutateCommand, SharesFaultsAmongShards) {
 
 TEST_F(MutateCommand, ReportsWhatTheBudgetLeavesOut) {
   const ProcessResult result = mutate({"q8ta_relu.comp", "--jobs", "1", "--budget", "0.001"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("no fault was tried"));
   EXPECT_THAT(result.out, HasSubstr(" not run"));
   EXPECT_THAT(text_of(out() + "/faults.md"), HasSubstr("the budget was used up"));
 }
 
 TEST_F(MutateCommand, SaysThatNoRowUsesAFile) {
   const ProcessResult result = mutate({"copy.comp", "--limit", "1", "--jobs", "1"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.exit_code, 2) << result.err;
   EXPECT_THAT(text_of(out() + "/kill_matrix.csv"),
               HasSubstr("no row that this device can run uses the file"));
 }

@@ -313,6 +313,18 @@ class TestNight(unittest.TestCase):
         self.assertIn("<html", (self.night.folder / "page.html").read_text()[:2000], where)
         self.assertEqual((self.night.folder / "verdict.txt").read_text(), done.stdout)
 
+    def test_fuzz(self):
+        """A night with --fuzz is an answer only where points ran to the end."""
+        done = self.nightly("--fuzz", "3", self.night.farm, "--", "--mode", "accu")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        console = self.night.folder / "console" / f"{self.night.slug}.fuzz.txt"
+        self.assertRegex(console.read_text(), r"(?m)^fuzz: [1-9][0-9]* points? ")
+        console.write_text("-- killed\n")
+        again = subprocess.run([self.package / "scripts/farm/night/conclude.sh", self.night.folder],
+                               capture_output=True, text=True)
+        self.assertEqual((self.night.folder / "exit_code").read_text().strip(), "3")
+        self.assertIn("ran no point to its end", again.stderr)
+
     def test_here_twice_and_balanced(self):
         options = ["--shards", "2", self.night.farm, "--", "--mode", "accu"]
         first = self.nightly(*options)

@@ -54,10 +54,11 @@ std::vector<const Op*> chosen_ops(const std::vector<std::string>& patterns, cons
   return chosen;
 }
 
-/// A failure as it was found.
+/// A failure as it was found, and the file with its case.
 struct Found {
   Case point;
   PointEnd end;
+  fs::path file;
 };
 
 class Fuzzing {
@@ -79,14 +80,16 @@ class Fuzzing {
     while (!must_stop() && (kinds_.empty() || options_.keep_going)) {
       const std::vector<Case> batch = drawn_batch();
       if (batch.empty()) break;
-      const auto ends = runs_.run(batch, !options_.keep_going, [this] { return must_stop(); });
+      const auto ends = runs_.run(batch, [this] { return must_stop(); });
       for (std::size_t i = 0; i < batch.size(); ++i) {
         if (ends[i]) note(batch[i], *ends[i]);
       }
       shrink_new();
     }
     terminal_.out << summary();
-    return kinds_.empty() ? ExitCode::Fine : ExitCode::Failures;
+    if (!kinds_.empty()) return ExitCode::Failures;
+    const bool showed_something = ended_.contains(Status::Pass);
+    return showed_something || is_stopped() ? ExitCode::Fine : ExitCode::Usage;
   }
 
  private:
@@ -119,47 +122,51 @@ class Fuzzing {
     if (!end.is_failure()) return;
     const std::string kind =
         fmt::format("{} {} {} {}", point.op->name, point.impl->name, name_of(end.status), end.metric);
-    if (kinds_[kind]++ == 0) new_.push_back({point, end});
+    if (kinds_[kind]++ > 0) return;
+    // Written before it is shrunk, which may take long and be stopped.
+    const Found found{point, end, folder_ / fmt::format("{}_{}.yaml", point.op->name, ++files_)};
+    write(found, point);
+    new_.push_back(found);
   }
 
   void shrink_new() {
-    for (const Found& found : std::exchange(new_, {})) {
-      if (is_stopped()) return;
-      show(found);
-    }
+    for (const Found& found : std::exchange(new_, {})) show(found);
   }
 
   void show(const Found& found) {
     const std::string impl = fmt::format("{} {}", found.point.op->name, found.point.impl->name);
     terminal_.out << printable_line(fmt::format("{} {}: {}", name_of(found.end.status), impl, found.end.what))
                   << std::endl;
+    if (is_stopped()) {
+      terminal_.out << fmt::format("  not shrunk\n  again   {}\n", command(found.file)) << std::endl;
+      return;
+    }
     const Stopwatch watch;
     const StillFails still_fails = [&](std::span<const Case> cases) {
       return fails_like(found, cases, [&] { return is_stopped() || watch.s() > options_.shrink_seconds; });
     };
     const Shrunk shrunk =
         shrink(found.point, still_fails, [&] { return is_stopped() || watch.s() > options_.shrink_seconds; });
-    const fs::path file = written(found, shrunk.smallest);
+    write(found, shrunk.smallest);
     terminal_.out << fmt::format("  shrunk by {} cases to\n\n{}\n  again   {}\n", shrunk.tried,
-                                 short_case_file(shrunk.smallest, "fuzzed"), command(file))
+                                 short_case_file(shrunk.smallest, "fuzzed"), command(found.file))
                   << std::endl;
   }
 
   std::vector<bool> fails_like(const Found& found, std::span<const Case> cases,
                                const std::function<bool()>& must_stop) {
     std::vector<bool> fails;
-    for (const std::optional<PointEnd>& end : runs_.run(cases, false, must_stop))
+    for (const std::optional<PointEnd>& end : runs_.run(cases, must_stop))
       fails.push_back(end && end->is_like(found.end));
     return fails;
   }
 
-  fs::path written(const Found& found, const Case& smallest) {
-    const std::string name = fmt::format("{}_{}.yaml", found.point.op->name, ++files_);
+  /// Replaces the file of a failure by a case that fails like it.
+  void write(const Found& found, const Case& one) const {
     const std::string& metric = found.end.metric;
     const std::string comment = fmt::format("# assay fuzz, seed {}: {}{}{}\n", seed_,
                                             name_of(found.end.status), metric.empty() ? "" : " ", metric);
-    replace_file(folder_ / name, comment + short_case_file(smallest, "fuzzed"));
-    return folder_ / name;
+    replace_file(found.file, comment + short_case_file(one, "fuzzed"));
   }
 
   std::string command(const fs::path& file) const {

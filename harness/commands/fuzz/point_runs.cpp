@@ -68,9 +68,10 @@ PointRuns::PointRuns(const FuzzOptions& options, const Context& context, const T
 PointRuns::~PointRuns() {
   std::error_code ignored;
   fs::remove_all(folder_, ignored);
+  fs::remove(folder_.parent_path(), ignored);  // only if it is empty: nothing was found
 }
 
-std::vector<std::string> PointRuns::words(const std::vector<fs::path>& files, bool stop_at_failure) const {
+std::vector<std::string> PointRuns::words(const std::vector<fs::path>& files) const {
   std::vector<std::string> words{"assay", "run"};
   for (const fs::path& file : files) words.push_back(file.string());
   const auto add = [&](const char* option, std::string value) {
@@ -84,7 +85,6 @@ std::vector<std::string> PointRuns::words(const std::vector<fs::path>& files, bo
   add("--hang-limit", fmt::format("{}", options_.hang_limit_s));
   if (!options_.device.empty()) add("--device", options_.device);
   if (!options_.shaders.empty()) add("--shaders", options_.shaders.string());
-  if (stop_at_failure) add("--max-failures", "1");
   return words;
 }
 
@@ -100,7 +100,7 @@ RunReport PointRuns::report_of(const std::vector<std::string>& words,
   throw;
 }
 
-std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points, bool stop_at_failure,
+std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points,
                                                     const std::function<bool()>& must_stop) {
   std::vector<std::optional<PointEnd>> ends(points.size());
   std::map<std::pair<std::string, std::string>, std::pair<std::size_t, Case>> known;  // by op and name
@@ -119,7 +119,7 @@ std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points
     if (!kept.empty()) files.push_back(path);
   }
   if (files.empty()) return ends;
-  const RunReport report = report_of(words(files, stop_at_failure), must_stop);
+  const RunReport report = report_of(words(files), must_stop);
   if (!report.run.device.name.empty()) device_ = report.run.device.name;
   for (const Record& record : report.records) {
     const auto& [place, point] = known.at({record.info.op, record.info.name});

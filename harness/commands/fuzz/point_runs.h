@@ -41,8 +41,8 @@ class PointRuns {
   PointRuns& operator=(const PointRuns&) = delete;
 
   /// Runs the points, each as the case file that is written of it, and returns an end for each: none for a
-  /// point that is no valid case. `stop_at_failure`: the others may then be Missing. Throws Error.
-  std::vector<std::optional<PointEnd>> run(std::span<const Case> points, bool stop_at_failure,
+  /// point that is no valid case. Throws Error.
+  std::vector<std::optional<PointEnd>> run(std::span<const Case> points,
                                            const std::function<bool()>& must_stop);
 
   /// Name of the device that ran the last points; empty before.
@@ -51,7 +51,7 @@ class PointRuns {
  private:
   /// The report of a run; without any row if it was stopped before it had a device.
   RunReport report_of(const std::vector<std::string>& words, const std::function<bool()>& must_stop) const;
-  std::vector<std::string> words(const std::vector<std::filesystem::path>& files, bool stop_at_failure) const;
+  std::vector<std::string> words(const std::vector<std::filesystem::path>& files) const;
 
   const FuzzOptions& options_;
   const Context& context_;

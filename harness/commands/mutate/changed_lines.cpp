@@ -3,6 +3,7 @@
 #include "harness/base/child_process.h"
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
+#include "harness/base/file.h"
 #include "harness/base/text.h"
 
 #include <fmt/format.h>
@@ -10,8 +11,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace assay::app {
 namespace {
@@ -34,6 +37,22 @@ bool take_output(int from, std::string& to) {
   const ssize_t count = ::read(from, buffer.data(), buffer.size());
   if (count > 0) to.append(buffer.data(), static_cast<std::size_t>(count));
   return count > 0;
+}
+
+/// What git prints. Throws Error, beginning with `what`, if it fails.
+std::string output_of_git(const std::filesystem::path& folder, const std::string& what,
+                          std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"git", "-C", folder.string()});
+  ChildProcess git(arguments);
+  std::string output;
+  std::string errors;
+  for (auto end = git.end();; end = git.end()) {
+    while (take_output(git.output(), output) || take_output(git.errors(), errors)) {
+    }
+    if (end && end->exit_code == 0 && end->signal == 0) return output;
+    if (end) throw Error(fmt::format("{}: git {}: {}", what, to_string(*end), first_line(errors)));
+    sleep_for_seconds(0.01);
+  }
 }
 
 }  // namespace
@@ -61,21 +80,28 @@ ChangedLines parse_diff(std::string_view diff) {
   return changed;
 }
 
+std::string commit_named(const std::string& name, const std::filesystem::path& folder) {
+  std::string commit = output_of_git(folder, fmt::format("finding the commit '{}'", shortened(name, 60)),
+                                     {"rev-parse", "--verify", "--end-of-options", name + "^{commit}"});
+  while (commit.ends_with('\n')) commit.pop_back();
+  return commit;
+}
+
 ChangedLines changed_since(const std::string& commit, const std::filesystem::path& folder) {
-  ChildProcess git({"git", "-C", folder.string(), "diff", "--unified=0", "--no-color", "--no-ext-diff",
-                    "--relative", "--src-prefix=a/", "--dst-prefix=b/", "--end-of-options", commit, "--",
-                    "."});
-  std::string diff;
-  std::string errors;
-  for (auto end = git.end();; end = git.end()) {
-    while (take_output(git.output(), diff) || take_output(git.errors(), errors)) {
-    }
-    if (end && end->exit_code == 0 && end->signal == 0) return parse_diff(diff);
-    if (end)
-      throw Error(fmt::format("finding the lines of {} that changed since '{}': git {}: {}", folder.string(),
-                              shortened(commit, 60), to_string(*end), first_line(errors)));
-    sleep_for_seconds(0.01);
+  const std::string what =
+      fmt::format("finding the lines of {} that changed since '{}'", folder.string(), shortened(commit, 60));
+  ChangedLines changed = parse_diff(
+      output_of_git(folder, what,
+                    {"diff", "--unified=0", "--no-color", "--no-ext-diff", "--relative", "--src-prefix=a/",
+                     "--dst-prefix=b/", "--end-of-options", commit, "--", "."}));
+  const std::string files =
+      output_of_git(folder, what, {"ls-files", "-z", "--others", "--exclude-standard", "--", "."});
+  for (std::size_t at = 0; at < files.size(); at = files.find('\0', at) + 1) {
+    const std::string name = files.c_str() + at;
+    const auto count = std::ranges::count(whole_file(folder / name).value_or(""), '\n');
+    for (int line = 1; line <= count + 1; ++line) changed[name].insert(line);
   }
+  return changed;
 }
 
 }  // namespace assay::app

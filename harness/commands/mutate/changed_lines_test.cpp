@@ -1,9 +1,13 @@
 #include "harness/commands/mutate/changed_lines.h"
 
 #include "harness/base/error.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
 
 namespace assay::app {
 namespace {
@@ -34,6 +38,21 @@ TEST(ChangedLines, AreNoneOfAFileThatIsGone) {
 
 TEST(ChangedLines, SinceAnUnknownCommitAreAnError) {
   EXPECT_THROW(changed_since("no-such-commit", "."), Error);
+  EXPECT_THROW(commit_named("no-such-commit", "."), Error);
+}
+
+TEST(ChangedLines, IncludeAllLinesOfFilesThatGitDoesNotKnowYet) {
+  const test::TemporaryFolder folder;
+  const std::string git = "git -C '" + folder.path().string() + "' -c user.name=a -c user.email=a@b ";
+  folder.write("shaders/old.comp", "a\n");
+  ASSERT_EQ(std::system((git + "init -q && " + git + "add . && " + git + "commit -qm a").c_str()), 0);
+  folder.write("shaders/old.comp", "a\nb\n");
+  folder.write("shaders/new.comp", "a\nb");
+  const std::string commit = commit_named("HEAD", folder.path());
+  EXPECT_EQ(commit.size(), 40U);
+  const ChangedLines changed = changed_since(commit, folder / "shaders");
+  EXPECT_THAT(changed.at("old.comp"), ElementsAre(2));
+  EXPECT_THAT(changed.at("new.comp"), ElementsAre(1, 2));
 }
 
 }  // namespace

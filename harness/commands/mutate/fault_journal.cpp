@@ -101,6 +101,7 @@ void check_same_run(const FaultRun& before, const FaultRun& now) {
     throw Error(
         fmt::format("resuming a run of assay mutate: {} changed since; start a new run (--out)", what));
   };
+  check(before.version, now.version, "the binary");
   check(before.sources, now.sources, "the shaders");
   check(before.rows, now.rows, "the cases, or what the device can run,");
   check(before.device + before.driver, now.device + now.driver, "the device or its driver");

@@ -86,6 +86,9 @@ TEST(FaultJournal, IsNotResumedForOtherShadersRowsOrDevices) {
   other.sources = "t";
   EXPECT_THAT(error_of([&] { check_same_run(some_run(), other); }), HasSubstr("the shaders changed"));
   other = some_run();
+  other.version = "t";
+  EXPECT_THAT(error_of([&] { check_same_run(some_run(), other); }), HasSubstr("the binary changed"));
+  other = some_run();
   other.rows = "t";
   EXPECT_THAT(error_of([&] { check_same_run(some_run(), other); }), HasSubstr("the cases"));
   other = some_run();

@@ -19,8 +19,10 @@ enum class FaultEnd : std::uint8_t {
 
 /// A row that showed a fault.
 struct Kill {
-  std::string row;   ///< id
-  std::string how;   ///< "wrong_value", "TIMEOUT", "CRASH", ...
+  std::string row;  ///< id
+  /// A metric ("wrong_value", ...), or a status and its reason: "FAIL ...", "TIMEOUT", "CRASH",
+  /// "DEVICE_LOST".
+  std::string how;
   std::string word;  ///< of the diagnosis; empty: it had none
 };
 
@@ -37,7 +39,9 @@ struct FaultResult {
 
   /// Whether its process crashed or hung, which ends a trial.
   bool ended_process() const {
-    return !kills.empty() && (kills.back().how == "CRASH" || kills.back().how == "TIMEOUT");
+    if (kills.empty()) return false;
+    const std::string& how = kills.back().how;
+    return how.starts_with("CRASH") || how.starts_with("TIMEOUT") || how.starts_with("DEVICE_LOST");
   }
   /// One row showed it, or none, and more rows may.
   bool is_open() const {

@@ -1,7 +1,10 @@
 #include "harness/commands/mutate/mutant.h"
 
+#include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/gpu/spirv/spirv_optimized.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -68,9 +71,21 @@ bool Mutant::differs(const ShaderVariant& variant) {
   if (!uses_file(shader)) return false;
   const auto known = differs_.find(variant);
   if (known != differs_.end()) return known->second;
+  const std::vector<std::uint32_t>& before = compiled_without_fault(shader, defines);
   const bool differs = gpu::without_debug_information(shaders_.compile(shader, defines).words) !=
-                       gpu::without_debug_information(without_fault_.compile(shader, defines).words);
+                       gpu::without_debug_information(before);
   return differs_.emplace(variant, differs).first->second;
+}
+
+/// An error here is no fault's.
+const std::vector<std::uint32_t>& Mutant::compiled_without_fault(const std::string& shader,
+                                                                 const std::vector<Define>& defines) {
+  try {
+    return without_fault_.compile(shader, defines).words;
+  } catch (const gpu::CompileError& error) {
+    throw Error(fmt::format("trying faults: {} does not compile without any fault: {}", shader, error.what()),
+                ExitCode::Usage);
+  }
 }
 
 bool Mutant::changes(const std::vector<ShaderVariant>& variants) {

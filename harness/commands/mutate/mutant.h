@@ -24,13 +24,16 @@ class Mutant {
          gpu::ShaderLibrary& without_fault);
 
   gpu::ShaderLibrary& shaders() { return shaders_; }
-  /// Whether the SPIR-V of one of the variants differs. Throws CompileError.
+  /// Whether the SPIR-V of one of the variants differs. Throws CompileError; Error(Usage) if a shader does
+  /// not compile without the fault.
   bool changes(const std::vector<ShaderVariant>& variants);
   /// Whether one of the variants that changes() found to differ still does when both are optimized.
   bool changes_optimized();
 
  private:
   bool differs(const ShaderVariant& variant);
+  const std::vector<std::uint32_t>& compiled_without_fault(const std::string& shader,
+                                                           const std::vector<Define>& defines);
   bool uses_file(const std::string& shader);
 
   std::string file_;

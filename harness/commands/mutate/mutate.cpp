@@ -36,6 +36,9 @@ MutateOptions with_resumed(MutateOptions options) {
                     options.out.string(), options.out.string()));
   }
   if (!options.choice.since.empty() && options.choice.folder.empty()) options.choice.folder = "shaders";
+  // A branch that has moved on when the run is resumed would have other lines.
+  if (!options.choice.since.empty())
+    options.choice.since = commit_named(options.choice.since, options.choice.folder);
   return options;
 }
 
@@ -76,9 +79,11 @@ CaseOptions cases_of(const MutateOptions& options) {
   return cases;
 }
 
-std::string hash_of(std::span<const mutation::Fault> faults) {
+/// Of all that decides a fault's answer: the faults, and every file that a shader may include.
+std::string hash_of(std::span<const mutation::Fault> faults, const gpu::ShaderSources& sources) {
   Hasher hasher;
   for (const mutation::Fault& fault : faults) hasher.feed(fault.id + "\n");
+  for (const std::string& name : sources.names()) hasher.feed(name + "\n" + sources.find(name).value().text);
   return hasher.result();
 }
 
@@ -157,7 +162,7 @@ class Mutation {
                                         .device = info.name,
                                         .driver = info.driver_name + " " + info.driver_info,
                                         .rows = rows.fingerprint(),
-                                        .sources = hash_of(all_)},
+                                        .sources = hash_of(all_, sources_)},
                                 .results = {}};
     if (!options_.resume.empty()) {
       FaultJournalContent before = read_fault_journal(fault_journal_in(options_.out));
@@ -185,7 +190,12 @@ class Mutation {
     write_matrix(options_.out, run, records);
     print_end(options_.out, records, terminal_.out);
     for (const std::string& entry : wrong) terminal_.errors << "wrong: " << printable(entry) << '\n';
-    const bool enough = score_of(records).percent().value_or(100) >= options_.least;
+    const FaultScore score = score_of(records);
+    if (!score.percent() && score.not_run > 0) {
+      terminal_.errors << "no fault was tried: kill_matrix.csv says why\n";
+      return ExitCode::Usage;
+    }
+    const bool enough = score.percent().value_or(100) >= options_.least;
     return enough && wrong.empty() ? ExitCode::Fine : ExitCode::Failures;
   }
 

@@ -53,37 +53,65 @@ TrialBench::TrialBench(gpu::Device& device, std::span<const TrialRow> rows, cons
           {.directories = folders(parts.shaders), .cache_directory = gpu::default_cache_directory()}) {}
 
 FaultResult TrialBench::run(const TrialRequest& request, const Listener& listener) {
+  if (request.without_fault) return run_without_fault(request, listener);
   const double began = cpu_seconds();
   Mutant mutant({.scratch = parts_.scratch, .shaders = parts_.shaders}, request.file, request.text,
                 without_fault_);
   FaultResult result;
-  std::size_t seen = 0;
-  const auto is_done = [&] {
-    return result.kills.size() >= enough_kills || result.rows_ran >= request.most_rows;
-  };
+  result.rows_left = request.rows.size();
   try {
-    for (; seen < request.rows.size() && !is_done(); ++seen) {
-      const std::size_t row = request.rows[seen];
-      if (unfit_.contains(row) || !changes(mutant, row, listener)) continue;
-      listener.begin(row);
-      ++result.rows_ran;
-      if (const auto kill = killed_by(row, mutant.shaders())) {
-        result.kills.push_back(*kill);
-        listener.killed(row, *kill);
-      }
-      listener.end();
-      if (is_lost_) break;
-    }
-    result.end = !result.kills.empty() ? FaultEnd::Killed
-                 : changes_some_of(mutant, std::span(request.rows).subspan(seen), listener)
-                     ? FaultEnd::Survived
-                     : FaultEnd::Unchanged;
+    run_rows(request, mutant, listener, result);
+    result.end = end_of(result, request, mutant, listener);
   } catch (const gpu::CompileError& error) {
-    result.end = FaultEnd::DoesNotCompile;
-    result.why = error.what();
+    // The variant of a later row does not take back what the earlier ones showed.
+    result.end = !result.kills.empty() ? FaultEnd::Killed
+                 : result.rows_ran > 0 ? FaultEnd::Survived
+                                       : FaultEnd::DoesNotCompile;
+    result.why = result.end == FaultEnd::DoesNotCompile ? error.what() : "";
   }
-  result.rows_left = request.rows.size() - seen;
   result.cpu_s = cpu_seconds() - began;
+  return result;
+}
+
+void TrialBench::run_rows(const TrialRequest& request, Mutant& mutant, const Listener& listener,
+                          FaultResult& result) {
+  for (const std::size_t row : request.rows) {
+    if (result.kills.size() >= enough_kills || result.rows_ran >= request.most_rows || is_lost_) return;
+    --result.rows_left;
+    if (!changes(mutant, row, listener) || unfit_.contains(row)) continue;
+    listener.begin(row);
+    const std::optional<Kill> kill = killed_by(row, mutant.shaders());
+    if (!unfit_.contains(row)) ++result.rows_ran;
+    if (kill) {
+      result.kills.push_back(*kill);
+      listener.killed(row, *kill);
+    }
+    listener.end();
+  }
+}
+
+FaultEnd TrialBench::end_of(FaultResult& result, const TrialRequest& request, Mutant& mutant,
+                            const Listener& listener) {
+  if (!result.kills.empty()) return FaultEnd::Killed;
+  const auto looked_at = std::span(request.rows).first(request.rows.size() - result.rows_left);
+  if (!changes_some_of(mutant, std::span(request.rows).last(result.rows_left), listener))
+    return FaultEnd::Unchanged;
+  const auto is_unfit = [this](std::size_t row) { return unfit_.contains(row); };
+  if (result.rows_ran > 0 || std::ranges::none_of(looked_at, is_unfit)) return FaultEnd::Survived;
+  result.why = "the rows that use it do not pass without the fault, either";
+  return FaultEnd::NotRun;
+}
+
+/// A crash or a hang in a row is a kill only if the same row passes without the fault, in a process of its
+/// own.
+FaultResult TrialBench::run_without_fault(const TrialRequest& request, const Listener& listener) {
+  FaultResult result{.end = FaultEnd::Survived};
+  for (const std::size_t row : request.rows) {
+    listener.begin(row);
+    ++result.rows_ran;
+    if (answer_of(row, without_fault_).status != Status::Pass) result.end = FaultEnd::NotRun;
+    listener.end();
+  }
   return result;
 }
 
@@ -106,7 +134,8 @@ bool TrialBench::changes(Mutant& mutant, std::size_t row, const Listener& listen
 std::optional<Kill> TrialBench::killed_by(std::size_t row, gpu::ShaderLibrary& shaders) {
   const Answer answer = answer_of(row, shaders);
   is_lost_ = lost(answer.status);
-  const bool kills = is_lost_ || (answer.status == Status::Fail && passes_without_fault(row));
+  if (answer.status == Status::Pass) return std::nullopt;
+  const bool kills = is_lost_ || (passes_without_fault(row) && answer.status == Status::Fail);
   if (!kills) return std::nullopt;
   return Kill{rows_[row].test_case->id, answer.how, answer.word};
 }
@@ -144,10 +173,11 @@ TrialBench::Data& TrialBench::data_for(const Case& test_case) {
 
 bool TrialBench::passes_without_fault(std::size_t row) {
   const Answer answer = answer_of(row, without_fault_);
-  if (answer.status != Status::Fail && !lost(answer.status)) {
+  if (answer.status == Status::Pass) {
     passed_.insert(row);
     return true;
   }
+  is_lost_ = is_lost_ || lost(answer.status);
   if (passed_.contains(row)) throw DamagedProcess(rows_[row].test_case->id);
   unfit_.insert(row);
   return false;

@@ -30,6 +30,8 @@ struct TrialRequest {
   std::string text;
   std::vector<std::size_t> rows;
   std::size_t most_rows = 0;
+  /// The rows are run without any fault instead: the end is Survived if all pass, else NotRun.
+  bool without_fault = false;
 };
 
 /// A row that passed before no longer does without any fault: an earlier fault has damaged this process.
@@ -77,6 +79,10 @@ class TrialBench {
     std::string word;
   };
 
+  FaultResult run_without_fault(const TrialRequest& request, const Listener& listener);
+  /// Runs rows until enough of them have killed the fault; `rows_left`: those that were not looked at.
+  void run_rows(const TrialRequest& request, Mutant& mutant, const Listener& listener, FaultResult& result);
+  FaultEnd end_of(FaultResult& result, const TrialRequest& request, Mutant& mutant, const Listener& listener);
   bool changes(Mutant& mutant, std::size_t row, const Listener& listener);
   bool changes_some_of(Mutant& mutant, std::span<const std::size_t> left, const Listener& listener);
   std::optional<Kill> killed_by(std::size_t row, gpu::ShaderLibrary& shaders);
@@ -93,7 +99,7 @@ class TrialBench {
   std::map<std::uint64_t, std::unique_ptr<Data>> data_;
   std::size_t data_bytes_ = 0;
   std::set<std::size_t> passed_;
-  std::set<std::size_t> unfit_;  ///< rows that fail here without a fault, too
+  std::set<std::size_t> unfit_;  ///< rows that do not pass here without a fault, either
   bool is_lost_ = false;
   double told_s_ = 0;  ///< when the listener was last told that it goes on
 };

@@ -33,6 +33,10 @@ void TrialCrew::begin(std::size_t fault, TrialRequest request) {
 
 /// Begins the place's fault.
 void TrialCrew::start(Place& place) {
+  begin_in(place, place.request);
+}
+
+void TrialCrew::begin_in(Place& place, const TrialRequest& request) {
   if (!place.process || place.process->is_gone()) {
     place.process.reset();
     TrialSetup setup = parts_.setup;
@@ -40,7 +44,30 @@ void TrialCrew::start(Place& place) {
     make_directories(setup.scratch);
     place.process = std::make_unique<TrialProcess>(parts_.command, setup, parts_.fingerprint, parts_.limits);
   }
-  place.process->begin(place.request);
+  place.process->begin(request);
+}
+
+std::optional<TrialOutcome> TrialCrew::concluded(Place& place, TrialOutcome outcome) {
+  if (place.unconfirmed) {
+    TrialOutcome before = *std::exchange(place.unconfirmed, std::nullopt);
+    if (outcome.result.end == FaultEnd::Survived) return before;
+    // The row itself crashes or hangs here: the fault is tried without it.
+    std::erase(place.request.rows, before.killers.back());
+    start(place);
+    return std::nullopt;
+  }
+  if (outcome.is_open) {
+    start(place);
+    return std::nullopt;
+  }
+  if (!outcome.result.ended_process()) return outcome;
+  begin_in(place, {.file = place.request.file,
+                   .text = {},
+                   .rows = {outcome.killers.back()},
+                   .most_rows = 1,
+                   .without_fault = true});
+  place.unconfirmed = std::move(outcome);
+  return std::nullopt;
 }
 
 void TrialCrew::wait_for_output(double seconds) const {
@@ -58,10 +85,8 @@ std::vector<TrialCrew::Finished> TrialCrew::wait(double seconds) {
     if (!place.fault) continue;
     auto outcome = place.process->poll();
     if (!outcome) continue;
-    if (outcome->is_open) {
-      start(place);
-      continue;
-    }
+    outcome = concluded(place, *std::move(outcome));
+    if (!outcome) continue;
     finished.push_back({*place.fault, *std::move(outcome)});
     place.fault.reset();
   }

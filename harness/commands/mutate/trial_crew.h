@@ -39,10 +39,15 @@ class TrialCrew {
     std::unique_ptr<TrialProcess> process;
     std::optional<std::size_t> fault;
     TrialRequest request;
+    std::optional<TrialOutcome>
+        unconfirmed;  ///< ended by a crash or a hang; its row runs without the fault now
     std::size_t number = 0;
   };
 
   void start(Place& place);
+  void begin_in(Place& place, const TrialRequest& request);
+  /// What ends the place's fault, if it has: a crash or a hang counts when the row passes without the fault.
+  std::optional<TrialOutcome> concluded(Place& place, TrialOutcome outcome);
   void wait_for_output(double seconds) const;
 
   Parts parts_;

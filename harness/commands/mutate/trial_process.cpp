@@ -86,9 +86,11 @@ std::optional<TrialOutcome> TrialProcess::take(const TrialNews& news) {
   } else if (news.kill) {
     now_.result.kills.push_back(news.kill->kill);
     now_.killers.push_back(news.kill->row);
-  } else if (news.damaged) {
+  } else if (news.damaged || (news.error && row_)) {
     is_gone_ = true;
     return ended(false);
+  } else if (news.error) {
+    throw Error(*news.error, news.error_code);
   } else {
     is_busy_ = false;
     has_tried_one_ = true;
@@ -116,15 +118,18 @@ std::optional<TrialOutcome> TrialProcess::ended(bool is_hanging) {
   if (!is_busy_) return std::nullopt;
   is_busy_ = false;
   now_.is_open = !is_hanging && has_tried_one_;
+  const std::string way = is_hanging ? "hangs" : how ? to_string(*how) : "ended";
   if (row_) {
     now_.result.end = FaultEnd::Killed;
     now_.result.kills.push_back({"", is_hanging ? "TIMEOUT" : "CRASH", ""});
     now_.killers.push_back(*row_);
-  } else if (now_.result.kills.empty()) {
-    now_.result.end = FaultEnd::DoesNotCompile;
-    now_.result.why = is_hanging ? "compiling it hangs" : "compiling it ends the process";
-  } else {
+  } else if (!now_.result.kills.empty()) {
     now_.result.end = FaultEnd::Killed;
+  } else if (now_.result.rows_ran > 0) {
+    now_.result.end = FaultEnd::Survived;  // what compiles no more is the variant of a later row
+  } else {
+    now_.result.end = FaultEnd::DoesNotCompile;
+    now_.result.why = fmt::format("compiling it: the process {}", way);
   }
   return std::exchange(now_, {});
 }

@@ -77,6 +77,16 @@ TEST(TrialProcess, ACrashOfTheCompilerIsNoKill) {
   EXPECT_EQ(outcome_of_one(process).result.end, FaultEnd::DoesNotCompile);
 }
 
+TEST(TrialProcess, AProcessThatEndsAtALaterVariantLeavesWhatTheRowsShowed) {
+  TrialProcess process = scripted(reads + said({.row = 3}) + said({.row = no_row}) + "exit 1");
+  EXPECT_EQ(outcome_of_one(process).result.end, FaultEnd::Survived);
+}
+
+TEST(TrialProcess, AnErrorOutsideOfRowsIsNoFaults) {
+  TrialProcess process = scripted(reads + said({.error = "the disk is full"}) + "sleep 60");
+  EXPECT_THROW(outcome_of_one(process), Error);
+}
+
 TEST(TrialProcess, ARowThatShowsDamageOfTheProcessIsAKillIfNoFaultCameBefore) {
   TrialProcess process = scripted(reads + said({.row = 3}) + said({.damaged = "copy/a"}) + "sleep 60");
   const TrialOutcome outcome = outcome_of_one(process);

@@ -73,7 +73,8 @@ std::string line_of(const TrialRequest& request) {
   return dumped({{"file", request.file},
                  {"text", request.text},
                  {"rows", request.rows},
-                 {"most_rows", request.most_rows}});
+                 {"most_rows", request.most_rows},
+                 {"without_fault", request.without_fault}});
 }
 
 TrialRequest parse_request(std::string_view line) {
@@ -81,7 +82,8 @@ TrialRequest parse_request(std::string_view line) {
   return {.file = value.at("file").get<std::string>(),
           .text = value.at("text").get<std::string>(),
           .rows = value.at("rows").get<std::vector<std::size_t>>(),
-          .most_rows = value.at("most_rows").get<std::size_t>()};
+          .most_rows = value.at("most_rows").get<std::size_t>(),
+          .without_fault = value.at("without_fault").get<bool>()};
 }
 
 std::string line_of(const TrialNews& news) {
@@ -89,6 +91,7 @@ std::string line_of(const TrialNews& news) {
   if (news.row) return dumped({{"row", *news.row}});
   if (news.kill) return dumped({{"killed_by", news.kill->row}, {"kill", json_of(news.kill->kill)}});
   if (news.damaged) return dumped({{"damaged", *news.damaged}});
+  if (news.error) return dumped({{"error", *news.error}, {"code", static_cast<int>(news.error_code)}});
   return dumped({{"end", json_of(news.end.value().result)}, {"retires", news.end->retires}});
 }
 
@@ -103,6 +106,9 @@ TrialNews parse_news(std::string_view line) {
     news.kill = {value.at("killed_by").get<std::size_t>(), kill_of(value.at("kill"))};
   } else if (value.contains("damaged")) {
     news.damaged = value.at("damaged").get<std::string>();
+  } else if (value.contains("error")) {
+    news.error = value.at("error").get<std::string>();
+    news.error_code = static_cast<ExitCode>(value.at("code").get<int>());
   } else {
     news.end = {result_of(value.at("end")), value.at("retires").get<bool>()};
   }

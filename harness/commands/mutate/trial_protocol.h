@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/error.h"
 #include "harness/commands/mutate/fault_result.h"
 #include "harness/commands/mutate/trial.h"
 
@@ -46,6 +47,8 @@ struct TrialNews {
   };
   std::optional<End> end;
   std::optional<std::string> damaged;  ///< the process ends now; the row that shows it
+  std::optional<std::string> error;    ///< the process ends now: something failed that is no row's answer
+  ExitCode error_code = ExitCode::Infrastructure;
 };
 
 std::string line_of(const TrialNews& news);

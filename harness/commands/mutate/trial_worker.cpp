@@ -66,6 +66,12 @@ void serve_faults(TrialBench& bench) {
     } catch (const DamagedProcess& error) {
       tell({.damaged = error.what()});
       leave();
+    } catch (const Error& error) {
+      tell({.error = error.what(), .error_code = error.code()});
+      leave();
+    } catch (const std::exception& error) {
+      tell({.error = error.what()});
+      leave();
     }
   }
 }

@@ -58,6 +58,17 @@ tell_fuzzed() {
   return 1
 }
 
+# Fails for a device on which `assay fuzz` was asked for and did not come to an end, or ran nothing.
+all_have_fuzzed() {
+  local slug failed=0
+  ((fuzz)) || return 0
+  while IFS=$'\t' read -r slug _ <&8; do
+    has_fuzzed "$night" "$slug" && continue
+    say "conclude: assay fuzz on $slug ran no point to its end; see $night/console/$slug.fuzz.txt" && failed=1
+  done 8<"$night/devices.tsv"
+  return "$failed"
+}
+
 # write_exit_code CODE: writes over the file that nightly.sh made, in place, which a full disk allows.
 write_exit_code() {
   printf '%s\n' "$1" 1<>"$night/exit_code.new" && mv -T "$night/exit_code.new" "$night/exit_code"
@@ -74,6 +85,7 @@ main() {
   ((!lost)) || judge+=(--keep-last-good) # the verdict may then be of an earlier report of the device
   "$assay" "${judge[@]}" || status=$?
   tell_fuzzed || ((status != 0)) || status=1
+  all_have_fuzzed || status=3
   ((!lost)) || status=3 # an earlier report of a resumed night is no answer
   [[ -z $keep ]] || "$assay" prune "$farm" --keep "$keep" --shards >&2 || say "conclude: removing old nights failed, see above"
   write_exit_code "$status" || { status=3 && say "conclude: $night/exit_code could not be written, see above"; }

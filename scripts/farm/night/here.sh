@@ -41,7 +41,7 @@ run_device() {
   local shard
   ! is_timed || run_task "$1" ceilings
   for ((shard = 1; shard <= shards; ++shard)); do run_task "$1" "$shard"; done
-  ((!fuzz)) || [[ -d $night/fuzz/$1 ]] || run_task "$1" fuzz # once: a night that is resumed has its findings
+  ((!fuzz)) || has_fuzzed "$night" "$1" || run_task "$1" fuzz # once: a night that is resumed has its findings
 }
 
 run_here() {
