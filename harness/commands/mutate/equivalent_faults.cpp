@@ -94,7 +94,8 @@ void mark_equivalent(std::span<const EquivalentFault> listed, std::vector<FaultR
 
 std::vector<std::string> wrong_entries(std::span<const EquivalentFault> listed,
                                        std::span<const mutation::Fault> all,
-                                       std::span<const FaultRecord> records) {
+                                       std::span<const FaultRecord> records,
+                                       const std::set<std::string>& sources) {
   std::map<std::string, std::string> line_hashes;
   std::set<std::string> files;
   for (const mutation::Fault& fault : all) {
@@ -105,6 +106,10 @@ std::vector<std::string> wrong_entries(std::span<const EquivalentFault> listed,
   for (const FaultRecord& record : records) results[record.fault.id] = &record.result;
   std::vector<std::string> wrong;
   for (const EquivalentFault& entry : listed) {
+    if (!sources.contains(entry.file)) {
+      wrong.push_back(entry_text(entry) + ": there is no such file any more; remove it");
+      continue;
+    }
     if (!files.contains(entry.file)) continue;  // not among the shaders that were asked for
     const auto hash = line_hashes.find(entry.id);
     if (hash == line_hashes.end() || hash->second != entry.line_hash) {

@@ -3,6 +3,7 @@
 #include "harness/commands/mutate/fault_record.h"
 
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,9 +28,10 @@ std::vector<EquivalentFault> read_equivalent_faults(const std::filesystem::path&
 void mark_equivalent(std::span<const EquivalentFault> listed, std::vector<FaultRecord>& records);
 
 /// What is wrong with the list: entries whose fault or line is no longer in the sources, and entries whose
-/// fault a row has killed. `all` are the faults of all files that were looked at.
+/// fault a row has killed. `all` are the faults of all files that were looked at, `sources` all files.
 std::vector<std::string> wrong_entries(std::span<const EquivalentFault> listed,
                                        std::span<const mutation::Fault> all,
-                                       std::span<const FaultRecord> records);
+                                       std::span<const FaultRecord> records,
+                                       const std::set<std::string>& sources);
 
 }  // namespace assay::app

@@ -29,7 +29,13 @@ std::vector<EquivalentFault> entries_of(const std::string& text) {
 std::vector<std::string> wrong_with(const FaultRecord& record) {
   const std::vector<mutation::Fault> all{record.fault};
   const std::vector<FaultRecord> records{record};
-  return wrong_entries(entries_of(one_entry), all, records);
+  return wrong_entries(entries_of(one_entry), all, records, {record.fault.file, "a.comp"});
+}
+
+TEST(EquivalentFaults, OfAFileThatIsGoneAreWrong) {
+  const std::vector<std::string> wrong = wrong_entries(entries_of(one_entry), {}, {}, {"b.comp"});
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_NE(wrong[0].find("there is no such file any more"), std::string::npos) << wrong[0];
 }
 
 TEST(EquivalentFaults, AreRead) {

@@ -35,6 +35,7 @@ FaultCampaign::FaultCampaign(const Parts& parts, FaultJournal& journal, std::vec
     : parts_(parts), journal_(journal), records_(records), scratch_(parts.options.out / "scratch") {
   make_directories(scratch_);
   find_users();
+  note_known_kills();
 }
 
 FaultCampaign::~FaultCampaign() {
@@ -59,6 +60,21 @@ void FaultCampaign::find_users() {
     for (const std::string& file : files) users[file].push_back(row);
   }
   for (const auto& [file, of_file] : users) orders_.emplace(file, RowOrder(rows, of_file));
+}
+
+/// A resumed run knows what killed the faults before.
+void FaultCampaign::note_known_kills() {
+  const auto rows = parts_.rows.all();
+  std::map<std::string, std::size_t> numbers;
+  for (std::size_t row = 0; row < rows.size(); ++row) numbers[rows[row].test_case->id] = row;
+  for (const FaultRecord& record : records_) {
+    const auto order = orders_.find(record.fault.file);
+    if (order == orders_.end()) continue;
+    for (const Kill& kill : record.result.kills) {
+      const auto row = numbers.find(kill.row);
+      if (row != numbers.end()) order->second.note_kill(record.fault.line, row->second);
+    }
+  }
 }
 
 TrialCrew::Parts FaultCampaign::crew_parts() const {

@@ -44,6 +44,7 @@ class FaultCampaign {
 
  private:
   void find_users();
+  void note_known_kills();
   std::vector<std::size_t> open_faults(std::size_t most_rows) const;
   bool try_all(TrialCrew& crew, std::size_t most_rows);
   void begin(TrialCrew& crew, std::size_t index, std::size_t most_rows);

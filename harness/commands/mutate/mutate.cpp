@@ -186,7 +186,7 @@ class Mutation {
 
   ExitCode finish(const FaultRun& run, std::vector<FaultRecord> records) const {
     mark_equivalent(equivalent_, records);
-    const std::vector<std::string> wrong = wrong_entries(equivalent_, all_, records);
+    const std::vector<std::string> wrong = wrong_entries(equivalent_, all_, records, sources_.names());
     write_matrix(options_.out, run, records);
     print_end(options_.out, records, terminal_.out);
     for (const std::string& entry : wrong) terminal_.errors << "wrong: " << printable(entry) << '\n';

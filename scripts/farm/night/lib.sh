@@ -96,8 +96,8 @@ is_timed() {
   [[ $all != *" --mode accu "* && $all != *" --mode=accu "* && $all != *" --ceilings"* && $all != *" --ceiling-store"* ]]
 }
 
-# has_fuzzed NIGHT SLUG: whether `assay fuzz` came to its end on the device, with at least one point: the line that it
-# ends with says how many.
+# has_fuzzed NIGHT SLUG: whether `assay fuzz` finished on the device, with at least one point: the last line that it
+# prints says how many.
 has_fuzzed() {
   grep -qs '^fuzz: [1-9][0-9]* points\? ' "$1/console/$2.fuzz.txt"
 }
