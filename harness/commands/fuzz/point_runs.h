@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/cases/case.h"
 #include "harness/commands/context.h"
 #include "harness/commands/fuzz/options.h"
 #include "harness/op/op.h"

@@ -118,9 +118,10 @@ std::vector<std::string> wrong_entries(std::span<const EquivalentFault> listed,
       continue;
     }
     const auto result = results.find(entry.id);
-    if (result != results.end() && result->second->end == FaultEnd::Killed)
+    if (result != results.end() && result->second->end == FaultEnd::Killed) {
       wrong.push_back(fmt::format("{}: row '{}' kills it; remove it from the list", entry_text(entry),
                                   result->second->kills.front().row));
+    }
   }
   return wrong;
 }

@@ -35,7 +35,7 @@ class TrialCrewTest : public testing::Test {
         "*) " +
         told({.row = 4}) + told_end(FaultEnd::Survived) + "read more;; esac";
     TrialCrew crew({.command = shell_command(script),
-                    .setup = {.cases = {}, .shaders = {}, .scratch = folder_.path()},
+                    .setup = {.cases = {}, .shaders = {}, .scratch = folder.path()},
                     .fingerprint = "rows",
                     .limits = {.row_s = 0.5, .between_s = 60},
                     .processes = 1});
@@ -49,13 +49,13 @@ class TrialCrewTest : public testing::Test {
     }
   }
 
-  const std::string passes_ = told_end(FaultEnd::Survived) + "read more";
-  const std::string fails_ = told_end(FaultEnd::NotRun) + "read more";
-  test::TemporaryFolder folder_;
+  const std::string passes = told_end(FaultEnd::Survived) + "read more";
+  const std::string fails = told_end(FaultEnd::NotRun) + "read more";
+  test::TemporaryFolder folder;
 };
 
 TEST_F(TrialCrewTest, ACrashOfARowThatPassesWithoutTheFaultIsAKill) {
-  const TrialOutcome outcome = tried("kill -SEGV $$", passes_);
+  const TrialOutcome outcome = tried("kill -SEGV $$", passes);
   EXPECT_EQ(outcome.result.end, FaultEnd::Killed);
   EXPECT_EQ(outcome.result.kills.at(0).how, "CRASH");
   EXPECT_EQ(outcome.killers, (std::vector<std::size_t>{3}));
@@ -63,11 +63,11 @@ TEST_F(TrialCrewTest, ACrashOfARowThatPassesWithoutTheFaultIsAKill) {
 
 TEST_F(TrialCrewTest, ARowThatAlsoCrashesWithoutTheFaultIsLeftOut) {
   EXPECT_EQ(tried("kill -SEGV $$", "kill -SEGV $$").result.end, FaultEnd::Survived);
-  EXPECT_EQ(tried("kill -SEGV $$", fails_).result.end, FaultEnd::Survived);
+  EXPECT_EQ(tried("kill -SEGV $$", fails).result.end, FaultEnd::Survived);
 }
 
 TEST_F(TrialCrewTest, ARowThatIsAlsoTooSlowWithoutTheFaultIsLeftOut) {
-  EXPECT_EQ(tried("sleep 60", passes_).result.kills.at(0).how, "TIMEOUT");
+  EXPECT_EQ(tried("sleep 60", passes).result.kills.at(0).how, "TIMEOUT");
   EXPECT_EQ(tried("sleep 60", "sleep 60").result.end, FaultEnd::Survived);
 }
 
