@@ -1,9 +1,11 @@
 #include "tests/support/on_device.h"
 
 #include "harness/base/error.h"
+#include "harness/cases/fit_array.h"
 #include "harness/engine/accuracy/guards.h"
 #include "harness/engine/accuracy/output_check.h"
 #include "harness/op/expected_check.h"
+#include "harness/tensor/npy/array_file.h"
 #include "harness/tensor/pack.h"
 
 #include <algorithm>
@@ -70,8 +72,9 @@ std::vector<HostTensor> filled_inputs(const Trial& trial, std::span<const Tensor
     if (!tensors[i].is_input()) continue;
     const auto own = trial.fills.find(tensors[i].name);
     const FillSpec fill = own != trial.fills.end() ? own->second : FillSpec{.kind = trial.fill};
-    inputs.push_back(
-        make_filled(tensors[i].dtype, tensors[i].shape, fill, tensors[i].domain, {trial.seed, 1, i}));
+    inputs.push_back(fill.kind == FillKind::Npy ? fit_array(read_array(fill.file), tensors[i])
+                                                : make_filled(tensors[i].dtype, tensors[i].shape, fill,
+                                                              tensors[i].domain, {trial.seed, 1, i}));
   }
   return inputs;
 }
