@@ -89,7 +89,7 @@ page_script_is_clean() {
 }
 
 scripts_are_clean() {
-  shellcheck -x scripts/*.sh scripts/*/*.sh scripts/farm/night/*.sh tests/hostile/*.sh .ci/run
+  shellcheck -x scripts/*.sh scripts/*/*.sh scripts/farm/night/*.sh tests/hostile/*.sh tests/fuzzers/*.sh .ci/run
 }
 
 # Exact outputs are the same on every device: if the published reports differ, one of them is stale.
