@@ -65,6 +65,8 @@ case $1 in
       shift
     done
     mkdir -p "$out/1"
+    [[ ! -e fuzz_hangs_up ]] || exit 3
+    echo 'fuzz: 81 points on X in 30 s, seed 1: no failure (81 PASS)'
     [[ ! -e fuzz_finds ]] || { echo 'op: x' >"$out/1/x_1.yaml" && exit 1; }
     ;;
   summary)
@@ -134,6 +136,16 @@ TEST_F(Nightly, FuzzesEachDeviceWithTheDateAsSeedAndFailsWithWhatItFinds) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("FUZZ: 2 cases fail that no case file has"),
                                 HasSubstr(night().string() + "/fuzz/slow/1/x_1.yaml\n")));
   EXPECT_EQ(read_file(night() / "exit_code"), "1\n");
+}
+
+TEST_F(Nightly, WhoseFuzzingDoesNotFinishIsNoAnswer) {
+  set("fuzz_hangs_up");
+  const ProcessResult result = nightly({"--fuzz", "30", farm()});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("assay fuzz on slow ran no point to its end"));
+  unset("fuzz_hangs_up");
+  const ProcessResult resumed = nightly({"--resume", night()});
+  EXPECT_EQ(resumed.exit_code, 0) << "it fuzzes again: " << resumed.err;
 }
 
 TEST_F(Nightly, RunsEachShardOfEachDeviceAndConcludes) {
