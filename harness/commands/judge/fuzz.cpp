@@ -3,6 +3,7 @@
 #include "harness/base/file.h"
 #include "harness/commands/judge/variation.h"
 #include "harness/commands/points/case_cost.h"
+#include "harness/commands/points/case_yaml.h"
 #include "harness/commands/points/draw.h"
 #include "harness/engine/accuracy/data_set.h"
 
@@ -26,7 +27,8 @@ constexpr std::size_t fewest_of_an_op = 2;
 
 /// Whether cases may be derived from this one: tolerances and files are valid only for its own shape.
 bool is_base(const Case& one) {
-  return has_secret_data(one) && one.tolerance->scale <= 1 && !one.tolerance->has_allowance();
+  return has_secret_data(one) && is_writable(one) && one.tolerance->scale <= 1 &&
+         !one.tolerance->has_allowance();
 }
 
 /// Draws the fuzzed cases of one op.

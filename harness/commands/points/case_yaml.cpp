@@ -102,6 +102,10 @@ std::vector<std::string> short_settings(const Case& one) {
 
 }  // namespace
 
+bool is_writable(const Case& one) {
+  return std::ranges::none_of(*one.fills, [](const auto& fill) { return fill.second.kind == FillKind::Npy; });
+}
+
 std::string case_yaml(const Case& one, const std::string& name) {
   std::string text = fmt::format("  - name: {}\n", name);
   const auto add = [&](const std::string& key, std::string_view value) {

@@ -6,6 +6,9 @@
 
 namespace assay::app {
 
+/// Whether case_yaml() can say all of the case: none of its data comes from files.
+bool is_writable(const Case& one);
+
 /// The case under another name as an entry of the list `cases:` of a file: its parameters, impl, forms,
 /// fills, tunables, timeout and, if it is timed, mode and cache. Parameters with their derived values are
 /// left out. Data from files, the tolerance and the seed are not written. Ends in a newline.
