@@ -191,7 +191,7 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
   /// A few small cases of every kind whose program differs there.
   std::vector<const Case*> changed_by(const OtherDevice& other) {
     std::map<std::string, std::vector<const Case*>> kinds;
-    for (const Case& test_case : cases_) {
+    for (const Case& test_case : cases) {
       if (!is_small(test_case)) continue;
       const std::optional<Program> program = program_for(test_case, other.change);
       if (!program || program == program_for(test_case, {}) || !can_run(test_case, *program)) continue;
@@ -204,9 +204,9 @@ class OtherDevices : public OnDeviceTest, public testing::WithParamInterface<std
     return spread(some, most_of_a_device);
   }
 
-  const Registry ops_ = registry();
-  const Op& op_ = *ops_.find(GetParam());
-  const std::vector<Case> cases_ = accuracy_cases_of(ops_, op_);
+  const Registry ops = registry();
+  const Op& op = *ops.find(GetParam());
+  const std::vector<Case> cases = accuracy_cases_of(ops, op);
 };
 
 TEST_P(OtherDevices, AreServedRightToo) {
@@ -250,7 +250,7 @@ TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
   std::map<std::string, std::size_t>
       trials;  // trials of each shader and impl; 0 where no small case folds it unevenly
   std::map<std::string, std::vector<const Case*>> kinds;
-  for (const Case& test_case : cases_) {
+  for (const Case& test_case : cases) {
     const Workgroups* workgroups = foldable(test_case);
     if (workgroups == nullptr) continue;
     const std::optional<Program> in_a_row = program_for(test_case, workgroups->change);
@@ -263,10 +263,10 @@ TEST_P(OtherDevices, FoldTheirGridsAt7Workgroups) {
       if (tried) kinds[dispatch.name + dispatch.whole].push_back(&test_case);
     }
   }
-  EXPECT_FALSE(trials.empty()) << op_.name << " has no case whose grid is folded";
+  EXPECT_FALSE(trials.empty()) << op.name << " has no case whose grid is folded";
   for (const auto& [name, count] : trials) {
     EXPECT_GE(count, least_of_a_shader)
-        << "cases/" << op_.name << ".yaml has too few small accuracy rows in which " << name
+        << "cases/" << op.name << ".yaml has too few small accuracy rows in which " << name
         << " needs more than 7 workgroups (of one invocation, if it can do with so few) and is folded with "
            "workgroups past the end";
   }

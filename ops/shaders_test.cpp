@@ -158,16 +158,16 @@ void check_programs(const Op& op, std::vector<Case> cases, InterfaceChecks& inte
   const std::vector<DeviceInfo> devices = contrasting_devices();
   const std::span<const DeviceInfo> extremes = std::span(devices).first(2);
   each_reachable_program(op, neighbours(op, cases), extremes, check);
-  const auto nightly = std::ranges::stable_partition(
-      cases, [](const Case& test_case) { return test_case.tier != Tier::Nightly; });
-  each_reachable_program(op, nightly, extremes, check);
-  each_reachable_program(op, std::span(cases.begin(), nightly.begin()), devices, check);
+  const auto nightly = std::stable_partition(
+      cases.begin(), cases.end(), [](const Case& test_case) { return test_case.tier != Tier::Nightly; });
+  each_reachable_program(op, std::span(nightly, cases.end()), extremes, check);
+  each_reachable_program(op, std::span(cases.begin(), nightly), devices, check);
 }
 
 /// The parameter: an op's name.
 class Shaders : public testing::TestWithParam<std::string> {
  protected:
-  const Op& op_ = *tree_cases().ops.find(GetParam());
+  const Op& op = *tree_cases().ops.find(GetParam());
 };
 
 TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
@@ -175,10 +175,10 @@ TEST_P(Shaders, AreReachedByCasesValidAndOfOneMindWithTheirPrograms) {
   gpu::ShaderLibrary shaders(
       {.directories = {ASSAY_SOURCE_DIR "/shaders"}, .cache_directory = gpu::default_cache_directory()});
   InterfaceChecks interfaces(shaders);
-  check_programs(op_, tree_cases().loaded.cases, interfaces);
+  check_programs(op, tree_cases().loaded.cases, interfaces);
   EXPECT_GT(interfaces.programs(), 0U)
-      << "no case of the op '" << op_.name << "' builds a program, so none of its "
-      << "shaders is tested: write cases/" << op_.name << ".yaml (cases/README.md is the language)";
+      << "no case of the op '" << op.name << "' builds a program, so none of its "
+      << "shaders is tested: write cases/" << op.name << ".yaml (cases/README.md is the language)";
 }
 
 INSTANTIATE_TEST_SUITE_P(OfOp, Shaders, testing::ValuesIn(test::names_of_ops()),
