@@ -43,8 +43,7 @@ void declare_fuzz(CLI::App& app, app::FuzzOptions& options) {
   app.add_flag("-v,--verbose", options.verbose, "Also print the output of its runs");
   app.footer(
       "Exit code: 0 no failure found; 1 a failure; 2 wrong options, or no point passed or failed; 3 the "
-      "machine failed; 77 no Vulkan "
-      "device.");
+      "machine failed; 77 no Vulkan device.");
 }
 
 ExitCode fuzz(const app::FuzzOptions& options, const Context& context) {

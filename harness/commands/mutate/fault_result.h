@@ -37,6 +37,12 @@ struct FaultResult {
   double cpu_s = 0;
   std::string why;  ///< of DoesNotCompile and NotRun; the reason of Equivalent
 
+  /// How it ends if the shader of a further row does not compile: that does not take back what the rows
+  /// before showed.
+  FaultEnd end_without_shader() const {
+    if (!kills.empty()) return FaultEnd::Killed;
+    return rows_ran > 0 ? FaultEnd::Survived : FaultEnd::DoesNotCompile;
+  }
   /// Whether its process crashed or hung, which ends a trial.
   bool ended_process() const {
     if (kills.empty()) return false;

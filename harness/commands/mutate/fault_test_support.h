@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/commands/mutate/fault_record.h"
+#include "harness/commands/mutate/trial_protocol.h"
 
 #include <string>
 
@@ -21,6 +22,12 @@ inline FaultRecord fault_record(const std::string& id, FaultEnd end, std::vector
 
 inline Kill kill_by(const std::string& row) {
   return {.row = row, .how = "wrong_value", .word = "shifted"};
+}
+
+/// The part of a shell script, in place of a worker, that says this.
+inline std::string said(const TrialNews& news) {
+  const std::string line = line_of(news);
+  return "echo '" + line.substr(0, line.size() - 1) + "'; ";
 }
 
 }  // namespace assay::app

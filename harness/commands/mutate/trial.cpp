@@ -63,10 +63,7 @@ FaultResult TrialBench::run(const TrialRequest& request, const Listener& listene
     run_rows(request, mutant, listener, result);
     result.end = end_of(result, request, mutant, listener);
   } catch (const gpu::CompileError& error) {
-    // The variant of a later row does not take back what the earlier ones showed.
-    result.end = !result.kills.empty() ? FaultEnd::Killed
-                 : result.rows_ran > 0 ? FaultEnd::Survived
-                                       : FaultEnd::DoesNotCompile;
+    result.end = result.end_without_shader();
     result.why = result.end == FaultEnd::DoesNotCompile ? error.what() : "";
   }
   result.cpu_s = cpu_seconds() - began;

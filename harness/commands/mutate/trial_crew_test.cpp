@@ -10,13 +10,8 @@
 namespace assay::app {
 namespace {
 
-std::string told(const TrialNews& news) {
-  const std::string line = line_of(news);
-  return "echo '" + line.substr(0, line.size() - 1) + "'; ";
-}
-
-std::string told_end(FaultEnd end) {
-  return told({.end = TrialNews::End{fault_record("f1", end).result, false}});
+std::string said_end(FaultEnd end) {
+  return said({.end = TrialNews::End{fault_record("f1", end).result, false}});
 }
 
 class TrialCrewTest : public testing::Test {
@@ -27,13 +22,13 @@ class TrialCrewTest : public testing::Test {
     const std::string script =
         "read setup; echo '{\"ready\": \"rows\"}'; read request; case \"$request\" in "
         "*without_fault*true*) " +
-        told({.row = 3}) + without +
+        said({.row = 3}) + without +
         ";; "
         "*rows*3,4*) " +
-        told({.row = 3}) + with +
+        said({.row = 3}) + with +
         ";; "
         "*) " +
-        told({.row = 4}) + told_end(FaultEnd::Survived) + "read more;; esac";
+        said({.row = 4}) + said_end(FaultEnd::Survived) + "read more;; esac";
     TrialCrew crew({.command = shell_command(script),
                     .setup = {.cases = {}, .shaders = {}, .scratch = folder.path()},
                     .fingerprint = "rows",
@@ -49,8 +44,8 @@ class TrialCrewTest : public testing::Test {
     }
   }
 
-  const std::string passes = told_end(FaultEnd::Survived) + "read more";
-  const std::string fails = told_end(FaultEnd::NotRun) + "read more";
+  const std::string passes = said_end(FaultEnd::Survived) + "read more";
+  const std::string fails = said_end(FaultEnd::NotRun) + "read more";
   test::TemporaryFolder folder;
 };
 

@@ -110,27 +110,21 @@ std::optional<TrialOutcome> TrialProcess::ended(bool is_hanging) {
   const auto how = process_.end();
   process_.kill();
   is_gone_ = true;
+  const std::string end = is_hanging ? "hung" : how ? to_string(*how) : "ended";
   if (!is_ready_) {
-    const std::string end = is_hanging ? "hung" : how ? to_string(*how) : "ended";
     throw Error(fmt::format("trying faults: a worker process {} before it was ready: {}", end, errors_),
                 ExitCode::Infrastructure);
   }
   if (!is_busy_) return std::nullopt;
   is_busy_ = false;
   now_.is_open = !is_hanging && has_tried_one_;
-  const std::string way = is_hanging ? "hangs" : how ? to_string(*how) : "ended";
   if (row_) {
-    now_.result.end = FaultEnd::Killed;
     now_.result.kills.push_back({"", is_hanging ? "TIMEOUT" : "CRASH", ""});
     now_.killers.push_back(*row_);
-  } else if (!now_.result.kills.empty()) {
-    now_.result.end = FaultEnd::Killed;
-  } else if (now_.result.rows_ran > 0) {
-    now_.result.end = FaultEnd::Survived;  // what compiles no more is the variant of a later row
-  } else {
-    now_.result.end = FaultEnd::DoesNotCompile;
-    now_.result.why = fmt::format("compiling it: the process {}", way);
   }
+  now_.result.end = now_.result.end_without_shader();
+  if (now_.result.end == FaultEnd::DoesNotCompile)
+    now_.result.why = fmt::format("compiling it: the process {}", end);
   return std::exchange(now_, {});
 }
 

@@ -24,11 +24,6 @@ TrialOutcome outcome_of_one(TrialProcess& process) {
   }
 }
 
-std::string said(const TrialNews& news) {
-  const std::string line = line_of(news);
-  return "echo '" + line.substr(0, line.size() - 1) + "'; ";
-}
-
 const std::string reads = "read request; ";
 
 TEST(TrialProcess, TellsHowAFaultEnded) {

@@ -159,8 +159,8 @@ TEST_P(SeededFaults, AreSeen) {
   }
 }
 
-/// The faults of a list that are tried in this run: a faulty kernel costs seconds of compilation, and nobody
-/// changes all kernels at once. Returns none if the list cannot be read: the test ListOfFaults says why.
+/// The faults of a list that are tried in this run, as each kernel takes seconds to compile. Returns none if
+/// the list cannot be read: the test ListOfFaults says why.
 std::vector<SeededFault> drawn_faults(const fs::path& list) {
   try {
     std::vector<SeededFault> faults = read_faults(list);
