@@ -10,7 +10,7 @@ namespace {
 
 /// A shell script in place of a worker: it reads the setup, says that it is ready, and then what is given.
 TrialProcess scripted(const std::string& script, double row_s = 60) {
-  return {shell_command("read setup; echo '{\"ready\": \"rows\"}'; " + script),
+  return {shell_command(R"(read setup; echo '{"ready": "rows"}'; )" + script),
           {},
           "rows",
           {.row_s = row_s, .between_s = 60}};
@@ -91,7 +91,7 @@ TEST(TrialProcess, ARowThatShowsDamageOfTheProcessIsAKillIfNoFaultCameBefore) {
 
 TEST(TrialProcess, GetsALargeFaultHoweverLongItStarts) {
   const FaultResult result = fault_record("f1", FaultEnd::Survived).result;
-  TrialProcess process(shell_command("sleep 0.3; read setup; echo '{\"ready\": \"rows\"}'; " + reads +
+  TrialProcess process(shell_command(R"(sleep 0.3; read setup; echo '{"ready": "rows"}'; )" + reads +
                                      said({.end = TrialNews::End{result, false}}) + "read more"),
                        {}, "rows", {.row_s = 60, .between_s = 60});
   process.begin({.file = "a.comp", .text = std::string(300'000, 'x')});
@@ -114,7 +114,7 @@ TEST(TrialProcess, ThatCannotStartIsAnErrorWithWhatItSaid) {
 }
 
 TEST(TrialProcess, WithOtherRowsIsAnError) {
-  TrialProcess process(shell_command("read setup; echo '{\"ready\": \"others\"}'; sleep 60"), {}, "rows",
+  TrialProcess process(shell_command(R"(read setup; echo '{"ready": "others"}'; sleep 60)"), {}, "rows",
                        {.row_s = 60, .between_s = 60});
   EXPECT_THROW(outcome_of_one(process), Error);
 }
