@@ -197,8 +197,12 @@ class ShaderLibrary {
   /// Compiles for Vulkan 1.1 (SPIR-V 1.3), or takes the result from memory or the disk cache, whose key is a
   /// hash of all sources used, the defines and the compiler version. A corrupt or foreign entry is rebuilt.
   /// Throws CompileError; Error(Usage) for a shader that does not exist. Thread-safe: when several threads
-  /// ask for the same shader, one compiles it and the others wait.
-  const Spirv& compile(const std::string& shader, const std::vector<Define>& defines);
+  /// ask for the same shader, one compiles it and the others wait. A name that ends in .spv is a module that
+  /// is only checked. `folders`: ExternalCall::folders.
+  const Spirv& compile(const std::string& shader, const std::vector<Define>& defines,
+                       const std::vector<std::filesystem::path>& folders = {});
+  /// The module of a dispatch.
+  const Spirv& compile(const Dispatch& dispatch);
 
   /// Paths of all sources below their folders, such as "affine/quantize_affine.comp" and
   /// "common/indexing.glslh".

@@ -11,6 +11,7 @@
 #include "harness/tensor/shape.h"
 #include "harness/tensor/tensor.h"
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -157,6 +158,8 @@ struct Op {
   /// For ops that are not part of the binary, because case files declare them: what decides their answers
   /// besides parameters. Equal texts mean equal answers.
   std::string definition;
+  /// For an op that a manifest declares: the manifest's file; empty for others.
+  std::filesystem::path declared_in;
   /// For a chain: what it consists of, so that its nodes can be judged one by one. Null for other ops.
   std::shared_ptr<const chain::Chain> chain;
 

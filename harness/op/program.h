@@ -7,12 +7,14 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace assay {
@@ -38,12 +40,20 @@ struct Binding {
     Sampled   ///< a texture read through a sampler: texelFetch, or texture() at the nearest texel, clamped
   };
 
+  /// Says which part of a buffer's memory (guard, data, guard) the shader sees.
+  enum class Range : std::uint8_t {
+    All,           ///< all of it: the shader adds `guard_words` to every index
+    DataAndAfter,  ///< from the data on, for shaders that know of no guards: what lies before is out of reach
+    Data           ///< the data alone, for such shaders that ask for a buffer's length
+  };
+
   // A resource alone is bound as storage, which most dispatches use.
   Binding(Resource bound, Access how = Access::Storage) : resource(bound), access(how) {}
   bool is_sampled() const { return access == Access::Sampled; }
 
   Resource resource;
   Access access = Access::Storage;
+  Range range = Range::All;
   friend bool operator==(const Binding&, const Binding&) = default;
 };
 
@@ -79,6 +89,34 @@ struct SpecConstant {
   std::string name;
   std::uint32_t value = 0;  ///< the bits of an int, uint, float or bool (0 or 1)
   friend bool operator==(const SpecConstant&, const SpecConstant&) = default;
+};
+
+/// A number whose type in the shader decides how it is encoded.
+using Number = std::variant<std::int64_t, double>;
+
+struct NamedNumber {
+  std::string name;
+  Number value;
+  friend bool operator==(const NamedNumber&, const NamedNumber&) = default;
+};
+
+/// How a kernel is called that follows none of this harness's conventions: a dispatch names what the kernel
+/// declares, and where that is and of which type is found in its SPIR-V.
+struct ExternalCall {
+  /// Where the dispatch's shader and what it includes are looked for, before the embedded sources: the op's
+  /// folder, then others. Equal shaders in other folders run equally.
+  std::vector<std::filesystem::path> folders;
+  /// For each of the dispatch's bindings: the variable's or block's name, or "set.binding".
+  std::vector<std::string> places;
+  /// Specialization constants by name, by id ("3"), or `local_size_x`, `_y`, `_z`. Others keep their
+  /// defaults.
+  std::vector<NamedNumber> constants;
+  /// Members of the push-constant block, all of them: "columns", "size.x", "strides[2]". In a module without
+  /// names a member is its index: "0", "1.2".
+  std::vector<NamedNumber> push;
+  /// Members of uniform blocks: "Block.columns", "0.1.columns" (set 0, binding 1).
+  std::vector<NamedNumber> uniforms;
+  friend bool operator==(const ExternalCall&, const ExternalCall&) = default;
 };
 
 /// A `#define` that selects a variant of a shader.
@@ -122,6 +160,9 @@ struct Dispatch {
   /// The size of shared memory, if the op knows it: checked against the device's limit before the shader is
   /// compiled. It must not be smaller than the shader's.
   std::uint32_t shared_bytes = 0;
+  /// For kernels from outside. `local_size`, `constants` and `push` are then not used, and `bindings` are
+  /// bound at the call's places; a resource that is only read may be bound several times.
+  std::optional<ExternalCall> external = std::nullopt;
   friend bool operator==(const Dispatch&, const Dispatch&) = default;
 };
 

@@ -91,7 +91,7 @@ std::filesystem::path dump_folder(const std::filesystem::path& root, std::string
 void dump_program(const std::filesystem::path& folder, const Program& program, gpu::ShaderLibrary& shaders) {
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     const Dispatch& dispatch = program.dispatches[i];
-    const gpu::Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+    const gpu::Spirv& spirv = shaders.compile(dispatch);
     write_text(folder / fmt::format("{}.{}.spvasm", i, file_word(dispatch.label)),
                description(dispatch, spirv.hash) + gpu::disassemble(spirv.words));
   }

@@ -65,7 +65,7 @@ Reason beyond_subgroups(const Dispatch& dispatch, const DeviceInfo& device) {
   if (size == 0) {
     return std::nullopt;
   }
-  refuse_impossible_subgroups(dispatch);
+  if (!dispatch.external) refuse_impossible_subgroups(dispatch);
   if (!device.has(Feature::FullSubgroups)) {
     return fmt::format("dispatch '{}' needs full subgroups, {} is missing", dispatch.label,
                        name_of(Feature::FullSubgroups));

@@ -127,7 +127,7 @@ void MemoryBlock::invalidate(std::uint64_t offset, std::uint64_t size) const {
   }
 }
 
-Buffer create_buffer(Device::State& device, std::string name, std::uint64_t bytes) {
+Buffer create_buffer(Device::State& device, std::string name, std::uint64_t bytes, BufferUse use) {
   if (bytes > device.physical.max_buffer_bytes) {
     throw OutOfMemory(fmt::format("creating the buffer of {} ({}) on '{}': maxBufferSize is {}", name,
                                   bytes_text(bytes), device.info().name,
@@ -135,8 +135,9 @@ Buffer create_buffer(Device::State& device, std::string name, std::uint64_t byte
   }
   VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
   info.size = bytes;
-  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-               VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  info.usage =
+      VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+      (use == BufferUse::Uniform ? VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT : VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
   VkBuffer handle = VK_NULL_HANDLE;
   check(device.table.vk.vkCreateBuffer(device.table.device, &info, nullptr, &handle),
         fmt::format("creating the buffer of {} ({}) on '{}'", name, bytes_text(bytes), device.info().name));

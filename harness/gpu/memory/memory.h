@@ -48,8 +48,11 @@ struct Buffer {
   std::uint64_t offset = 0;
 };
 
-/// Creates a storage and transfer buffer without memory.
-Buffer create_buffer(Device::State& device, std::string name, std::uint64_t bytes);
+enum class BufferUse : std::uint8_t { Storage, Uniform };
+
+/// Creates a storage or uniform buffer, for transfers too, without memory.
+Buffer create_buffer(Device::State& device, std::string name, std::uint64_t bytes,
+                     BufferUse use = BufferUse::Storage);
 VkMemoryRequirements requirements(const Device::State& device, const Buffer& buffer);
 void bind(const Device::State& device, Buffer& buffer, const MemoryBlock& block, std::uint64_t offset);
 

@@ -214,8 +214,11 @@ Descriptor Workspace::State::descriptor_of(const Binding& binding) const {
                       .imageView = image->view.get(),
                       .imageLayout = VK_IMAGE_LAYOUT_GENERAL}};
   }
-  return {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-          .buffer = {.buffer = std::get<Buffer>(one).handle.get(), .offset = 0, .range = VK_WHOLE_SIZE}};
+  const auto& buffer = std::get<Buffer>(one);
+  VkDescriptorBufferInfo info{.buffer = buffer.handle.get(), .offset = 0, .range = VK_WHOLE_SIZE};
+  if (binding.range != Binding::Range::All) info.offset = guard;
+  if (binding.range == Binding::Range::Data) info.range = buffer.bytes - 2 * std::uint64_t{guard};
+  return {.type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, .buffer = info};
 }
 
 VkMemoryPropertyFlags Workspace::State::memory_of(Resource resource) const {

@@ -8,7 +8,8 @@
 namespace assay::gpu {
 
 Bindings::Bindings(const DeviceTable& table, const Program& program,
-                   std::span<const SharedPipeline> pipelines, const Workspace::State& workspace) {
+                   std::span<const SharedPipeline> pipelines, const Workspace::State& workspace,
+                   const UniformBuffers& uniforms) {
   create_pool(table, pipelines);
   allocate(table, pipelines);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
@@ -16,6 +17,8 @@ Bindings::Bindings(const DeviceTable& table, const Program& program,
     for (const Binding& binding : program.dispatches[i].bindings) {
       descriptors.push_back(workspace.descriptor_of(binding));
     }
+    const std::span<const Descriptor> more = uniforms.of(i);
+    descriptors.insert(descriptors.end(), more.begin(), more.end());
     point(table, program.dispatches[i], *pipelines[i], sets_[i], descriptors);
   }
 }
@@ -91,6 +94,7 @@ void Bindings::point(const DeviceTable& table, const Dispatch& dispatch, const P
 
 std::vector<const Bindings*> BindingsCache::get(const DeviceTable& table, const Program& program,
                                                 std::span<const SharedPipeline> pipelines,
+                                                const UniformBuffers& uniforms,
                                                 std::span<const Workspace::State* const> workspaces) {
   const auto is_new = [&](const Workspace::State* workspace) {
     return !by_workspace_.contains(workspace->id);
@@ -101,8 +105,8 @@ std::vector<const Bindings*> BindingsCache::get(const DeviceTable& table, const 
   }
   std::vector<const Bindings*> found;
   for (const Workspace::State* workspace : workspaces) {
-    found.push_back(
-        &by_workspace_.try_emplace(workspace->id, table, program, pipelines, *workspace).first->second);
+    found.push_back(&by_workspace_.try_emplace(workspace->id, table, program, pipelines, *workspace, uniforms)
+                         .first->second);
   }
   return found;
 }

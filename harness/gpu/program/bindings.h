@@ -2,6 +2,7 @@
 
 #include "harness/gpu/memory/workspace.h"
 #include "harness/gpu/program/pipeline.h"
+#include "harness/gpu/program/uniform_buffers.h"
 
 #include <map>
 
@@ -11,7 +12,7 @@ namespace assay::gpu {
 class Bindings {
  public:
   Bindings(const DeviceTable& table, const Program& program, std::span<const SharedPipeline> pipelines,
-           const Workspace::State& workspace);
+           const Workspace::State& workspace, const UniformBuffers& uniforms = {});
   /// Binds the given descriptors to a program that has a single dispatch.
   Bindings(const DeviceTable& table, const Program& program, std::span<const SharedPipeline> pipelines,
            std::span<const Descriptor> descriptors);
@@ -36,7 +37,7 @@ class BindingsCache {
 
   /// Bindings for each workspace, in order; valid until the next call.
   std::vector<const Bindings*> get(const DeviceTable& table, const Program& program,
-                                   std::span<const SharedPipeline> pipelines,
+                                   std::span<const SharedPipeline> pipelines, const UniformBuffers& uniforms,
                                    std::span<const Workspace::State* const> workspaces);
 
  private:

@@ -3,6 +3,7 @@
 #include "harness/gpu/commands/submission.h"
 #include "harness/gpu/commands/timer.h"
 #include "harness/gpu/device/limits.h"
+#include "harness/gpu/program/external_call.h"
 #include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/pipeline_cache.h"
 #include "harness/gpu/program/pipeline_statistics.h"
@@ -43,10 +44,29 @@ void refuse_beyond_limits(const Device::State& device, const Program& program,
 
 /// The parts of an executable.
 struct Made {
-  std::vector<SharedPipeline> pipelines;  ///< one a dispatch
+  Program program;                                  ///< without external calls
+  std::vector<SharedPipeline> pipelines;            ///< one a dispatch
+  std::vector<std::vector<UniformBlock>> uniforms;  ///< of each dispatch
   double compile_ms = 0;
   std::string spirv_hash;
 };
+
+/// A dispatch's module: the library's, or for an external call one made from it.
+struct Compiled {
+  const Spirv* shared = nullptr;
+  std::optional<Spirv> own;
+  std::vector<UniformBlock> uniforms;
+
+  const Spirv& spirv() const { return own ? *own : *shared; }
+};
+
+/// Resolves the dispatch's external call, if it is one.
+Compiled resolve(Dispatch& dispatch, const Spirv& spirv, const DeviceInfo& info) {
+  if (!dispatch.external) return {.shared = &spirv, .own = std::nullopt, .uniforms = {}};
+  ResolvedCall call = resolved_call(dispatch, spirv, info);
+  dispatch = std::move(call.dispatch);
+  return {.shared = nullptr, .own = std::move(call.spirv), .uniforms = std::move(call.uniforms)};
+}
 
 /// Reports no phase, so that any thread may call it.
 Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program& program,
@@ -55,22 +75,26 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
   const auto start = std::chrono::steady_clock::now();
   PipelineCache& shared = pipelines_of(device);
   std::vector<ShaderInterface> interfaces;
-  Made made;
+  std::vector<Compiled> compiled;
+  Made made{.program = program};
   std::string hashes;
-  for (const Dispatch& dispatch : program.dispatches) {
-    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
+  for (Dispatch& dispatch : made.program.dispatches) {
+    const Spirv& spirv = shaders.compile(dispatch);
     hashes += spirv.hash;
-    interfaces.push_back(*shared.interface(dispatch, spirv, guard));
+    compiled.push_back(resolve(dispatch, spirv, device.info()));
+    made.uniforms.push_back(std::move(compiled.back().uniforms));
+    interfaces.push_back(*shared.interface(dispatch, compiled.back().spirv(), guard));
   }
-  check_interfaces(program, tensors, interfaces, device.info(), access);
+  check_interfaces(made.program, tensors, interfaces, device.info(), access);
   made.compile_ms = milliseconds_since(start);
-  for (const Dispatch& dispatch : program.dispatches) {
+  for (std::size_t i = 0; i < compiled.size(); ++i) {
+    const Dispatch& dispatch = made.program.dispatches[i];
     std::vector<VkDescriptorType> types;
     for (const Binding& binding : dispatch.bindings) {
       types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
     }
-    const Spirv& spirv = shaders.compile(dispatch.shader, dispatch.defines);
-    made.pipelines.push_back(shared.get(dispatch, std::move(types), spirv, guard));
+    types.insert(types.end(), made.uniforms[i].size(), VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER);
+    made.pipelines.push_back(shared.get(dispatch, std::move(types), compiled[i].spirv(), guard));
     made.compile_ms +=
         made.pipelines.back()->creation_ms;  // even if the pipeline was created for another program
   }
@@ -104,6 +128,7 @@ struct Executable::State {
   const std::vector<Physical> tensors;
   const std::uint32_t guard;
   std::vector<SharedPipeline> pipelines;  ///< one a dispatch
+  UniformBuffers uniforms;
   BindingsCache bindings;
   double compile_ms = 0;
   std::string spirv_hash;
@@ -114,7 +139,9 @@ void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAcce
   refuse_beyond_limits(device, program, tensors);
   const PhaseScope phase(device, Phase::Compile);
   Made made = make_pipelines(device, shaders, program, tensors, guard, access);
+  program = std::move(made.program);
   pipelines = std::move(made.pipelines);
+  uniforms = UniformBuffers(device, made.uniforms);
   compile_ms = made.compile_ms;
   spirv_hash = std::move(made.spirv_hash);
 }
@@ -145,7 +172,7 @@ std::vector<const Bindings*> Executable::State::bind(std::span<Workspace* const>
     refuse_stranger(workspace->state());
     states.push_back(&workspace->state());
   }
-  return bindings.get(device.table, program, pipelines, states);
+  return bindings.get(device.table, program, pipelines, uniforms, states);
 }
 
 const Bindings& Executable::State::bind(Workspace& workspace) {

@@ -62,13 +62,21 @@ class DispatchCheck {
   /// may share a binding.
   template <class Visit>
   void each_use(const Visit& visit) const {
-    for (const ShaderBinding& used : shader_.bindings) visit(dispatch_.bindings[used.binding].resource, used);
+    for (const ShaderBinding& used : shader_.bindings) {
+      if (!is_uniform_block(used)) visit(dispatch_.bindings[used.binding].resource, used);
+    }
   }
 
   const Dispatch& dispatch() const { return dispatch_; }
 
  private:
+  /// Whether resolved_call() has given it a uniform block, which lie after what the dispatch binds.
+  bool is_uniform_block(const ShaderBinding& used) const {
+    return dispatch_.external && used.binding >= dispatch_.bindings.size();
+  }
+
   void check_binding(const ShaderBinding& used) const {
+    if (is_uniform_block(used)) return;
     if (used.set != 0) {
       refuse(fmt::format("the shader uses {}, and programs bind set 0 alone: declare it with set = 0",
                          place_text(used)));
@@ -137,9 +145,11 @@ class DispatchCheck {
   }
 
   void check_push() const {
-    const std::size_t pushed = dispatch_.push.words().size() * sizeof(std::uint32_t);
+    constexpr std::size_t word = sizeof(std::uint32_t);
+    const std::size_t pushed = dispatch_.push.words().size() * word;
+    const std::size_t declared = (shader_.push_bytes + word - 1) / word * word;
     const bool is_idle = pushed == 0 && !shader_.uses_push;  // declared, but neither used nor pushed
-    if (pushed == shader_.push_bytes || is_idle) return;
+    if (pushed == declared || is_idle) return;
     refuse(
         fmt::format("the shader declares {} bytes of push constants, and the dispatch pushes {}: the op must "
                     "push exactly the members of the shader's block, in their order",

@@ -47,8 +47,11 @@ std::string dispatch_text(const HashedProgram& hashed, std::size_t index) {
   if (dispatch.subgroup_size != 0) text += fmt::format("full subgroups of {}\n", dispatch.subgroup_size);
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
     const Binding& binding = dispatch.bindings[i];
-    text += fmt::format("binding {}: {}{}\n", i, resource_text(hashed, binding.resource),
+    text += fmt::format("binding {}: {}{}", i, resource_text(hashed, binding.resource),
                         binding.is_sampled() ? " sampled" : "");
+    if (binding.range != Binding::Range::All)
+      text += fmt::format(" range {}", static_cast<int>(binding.range));
+    text += '\n';
   }
   return text;
 }

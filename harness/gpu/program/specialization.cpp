@@ -51,6 +51,14 @@ std::map<std::string, std::uint32_t> ids_by_name(const Dispatch& dispatch,
   return ids;
 }
 
+/// The constants of a resolved call, whose names are ids (external_call.h).
+std::map<std::uint32_t, std::uint32_t> by_id(const Dispatch& dispatch) {
+  std::map<std::uint32_t, std::uint32_t> values;
+  for (const SpecConstant& constant : dispatch.constants)
+    values[static_cast<std::uint32_t>(std::stoul(constant.name))] = constant.value;
+  return values;
+}
+
 /// The values of `dispatch.constants` by id. Takes the ids from `unset` and removes those that are set.
 std::map<std::uint32_t, std::uint32_t> set_by_op(const Dispatch& dispatch,
                                                  std::map<std::string, std::uint32_t>& unset) {
@@ -78,12 +86,14 @@ std::map<std::uint32_t, std::uint32_t> set_by_op(const Dispatch& dispatch,
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const std::uint32_t> spirv,
                                                       std::uint32_t guard, bool may_have_own) {
+  if (dispatch.external) return by_id(dispatch);
   return specialization(dispatch, declared_constants(spirv), guard, may_have_own);
 }
 
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const DeclaredConstant> declared,
                                                       std::uint32_t guard, bool may_have_own) {
+  if (dispatch.external) return by_id(dispatch);
   std::map<std::string, std::uint32_t> unset = ids_by_name(dispatch, declared, may_have_own);
   const auto guard_id = unset.extract(std::string(guard_words));
   std::map<std::uint32_t, std::uint32_t> values = set_by_op(dispatch, unset);

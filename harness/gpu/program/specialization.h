@@ -14,6 +14,7 @@ namespace assay::gpu {
 /// found by name in the SPIR-V. A dispatch has to set exactly what its variant of the shader declares. Throws
 /// Error, which names the shader, the constant and the declared ones, when the dispatch sets one that is not
 /// declared or leaves one out, except if `may_have_own`: those that are left out then keep their defaults.
+/// Of a resolved external call (external_call.h) they are the constants that it has, by id.
 std::map<std::uint32_t, std::uint32_t> specialization(const Dispatch& dispatch,
                                                       std::span<const std::uint32_t> spirv,
                                                       std::uint32_t guard, bool may_have_own = false);

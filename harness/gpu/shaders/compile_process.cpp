@@ -4,6 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
+#include "harness/gpu/spirv/spirv_instructions.h"
 #include "harness/gpu/spirv/spirv_rules.h"
 
 #include <fmt/format.h>
@@ -107,9 +108,11 @@ std::vector<std::uint32_t> compile_request(std::string_view request) {
     define.name = texts.next();
     define.value = texts.next();
   }
+  const ShaderSource& source = sources.at(name);
+  if (source.is_module()) return checked_module(source);
   const GlslangProcess glslang;
   std::vector<std::uint32_t> words = compile_glsl(name, sources, defines, places);
-  check_module(sources.at(name).display, words);
+  check_module(source.display, words);
   return words;
 }
 
@@ -231,6 +234,20 @@ std::string why_it_ended(int status) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> checked_module(const ShaderSource& source) {
+  constexpr std::size_t word = sizeof(std::uint32_t);
+  std::vector<std::uint32_t> words(source.text.size() / word);
+  std::memcpy(words.data(), source.text.data(), words.size() * word);
+  if (words.empty() || source.text.size() % word != 0 || words.front() != spv::MagicNumber) {
+    throw CompileError(fmt::format(
+        "{}: it is no SPIR-V module of this machine's byte order: a module has {}-byte words, the "
+        "first of them {:#010x}",
+        source.display, word, static_cast<std::uint32_t>(spv::MagicNumber)));
+  }
+  check_module(source.display, words);
+  return words;
+}
 
 std::vector<std::uint32_t> compile_in_process(const std::vector<std::string>& command,
                                               const std::string& name,

@@ -54,7 +54,13 @@ std::filesystem::path default_pipeline_directory() {
 }
 
 struct ShaderLibrary::State {
-  using Variant = std::pair<std::string, std::vector<Define>>;
+  struct Variant {
+    std::string shader;
+    std::vector<Define> defines;
+    ShaderFolders folders;
+    friend auto operator<=>(const Variant&, const Variant&) = default;
+  };
+  using Sources = std::map<std::string, ShaderSource>;
 
   explicit State(ShaderOptions options)
       : sources(std::move(options.directories), embedded_shaders()), compiler(std::move(options.compiler)) {
@@ -65,9 +71,9 @@ struct ShaderLibrary::State {
 
   void throw_known_failure(const Variant& variant);
   Spirv make_once(const Variant& variant);
-  Spirv make(const std::string& shader, const std::vector<Define>& defines);
-  Spirv build(const std::string& shader, const std::map<std::string, ShaderSource>& found,
-              const std::vector<Define>& defines, bool is_foreign);
+  Spirv make(const Variant& variant);
+  Spirv build(const Variant& variant, const Sources& found, bool is_foreign);
+  std::vector<std::uint32_t> words_of(const Variant& variant, const Sources& found, bool is_foreign);
 
   ShaderSources sources;
   std::vector<std::string> compiler;  ///< ShaderOptions::compiler
@@ -80,23 +86,24 @@ struct ShaderLibrary::State {
   // once.
   std::mutex failing;
   std::map<Variant, CompileError> failed;
-  std::map<std::string, CompileError> stopped;  ///< by shader
+  std::map<std::pair<std::string, ShaderFolders>, CompileError> stopped;  ///< by shader
 };
 
 /// Throws what the variant failed with before, if it did.
 void ShaderLibrary::State::throw_known_failure(const Variant& variant) {
   const std::scoped_lock lock(failing);
-  if (const auto known = stopped.find(variant.first); known != stopped.end()) throw known->second;
+  if (const auto known = stopped.find({variant.shader, variant.folders}); known != stopped.end())
+    throw known->second;
   if (const auto known = failed.find(variant); known != failed.end()) throw known->second;
 }
 
 Spirv ShaderLibrary::State::make_once(const Variant& variant) {
   throw_known_failure(variant);
   try {
-    return make(variant.first, variant.second);
+    return make(variant);
   } catch (const CompilerStopped& error) {
     const std::scoped_lock lock(failing);
-    stopped.emplace(variant.first, error);
+    stopped.emplace(std::pair(variant.shader, variant.folders), error);
     throw;
   } catch (const CompileError& error) {
     const std::scoped_lock lock(failing);
@@ -105,38 +112,44 @@ Spirv ShaderLibrary::State::make_once(const Variant& variant) {
   }
 }
 
-Spirv ShaderLibrary::State::make(const std::string& shader, const std::vector<Define>& defines) {
-  const std::map<std::string, ShaderSource> found = sources.closure(shader);
+Spirv ShaderLibrary::State::make(const Variant& variant) {
+  const Sources found = sources.closure(variant.shader, variant.folders);
   if (found.empty()) {
-    throw Error(fmt::format("compiling shader '{}': there is no such file in {}", shader, sources.places()));
+    throw Error(fmt::format("compiling shader '{}': there is no such file in {}", variant.shader,
+                            sources.places(variant.folders)));
   }
   const bool is_foreign =
       std::ranges::any_of(found, [](const auto& entry) { return !entry.second.is_embedded; });
-  const std::string key = cache_key(shader, found, defines);
+  const std::string key = cache_key(variant.shader, found, variant.defines);
   if (cache) {
     if (auto words = cache->load(key)) {
       std::string hash = source_hash(std::as_bytes(std::span(*words)));
       return {.words = std::move(*words), .hash = std::move(hash), .compile_ms = 0, .is_foreign = is_foreign};
     }
   }
-  Spirv spirv = build(shader, found, defines, is_foreign);
+  Spirv spirv = build(variant, found, is_foreign);
   if (cache) {
     cache->store(key, spirv.words);
   }
   return spirv;
 }
 
-Spirv ShaderLibrary::State::build(const std::string& shader, const std::map<std::string, ShaderSource>& found,
-                                  const std::vector<Define>& defines, bool is_foreign) {
+std::vector<std::uint32_t> ShaderLibrary::State::words_of(const Variant& variant, const Sources& found,
+                                                          bool is_foreign) {
+  const std::string places = sources.places(variant.folders);
+  if (is_foreign && !compiler.empty())
+    return compile_in_process(compiler, variant.shader, found, variant.defines, places);
+  const ShaderSource& source = found.at(variant.shader);
+  if (source.is_module()) return checked_module(source);
+  std::call_once(glslang_started, [this] { glslang.emplace(); });
+  std::vector<std::uint32_t> words = compile_glsl(variant.shader, found, variant.defines, places);
+  if (is_foreign) check_module(source.display, words);
+  return words;
+}
+
+Spirv ShaderLibrary::State::build(const Variant& variant, const Sources& found, bool is_foreign) {
   const auto start = std::chrono::steady_clock::now();
-  Spirv spirv{.is_foreign = is_foreign};
-  if (!is_foreign || compiler.empty()) {
-    std::call_once(glslang_started, [this] { glslang.emplace(); });
-    spirv.words = compile_glsl(shader, found, defines, sources.places());
-    if (is_foreign) check_module(found.at(shader).display, spirv.words);
-  } else {
-    spirv.words = compile_in_process(compiler, shader, found, defines, sources.places());
-  }
+  Spirv spirv{.words = words_of(variant, found, is_foreign), .is_foreign = is_foreign};
   spirv.hash = source_hash(std::as_bytes(std::span(spirv.words)));
   spirv.compile_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -146,8 +159,14 @@ Spirv ShaderLibrary::State::build(const std::string& shader, const std::map<std:
 ShaderLibrary::ShaderLibrary(ShaderOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 ShaderLibrary::~ShaderLibrary() = default;
 
-const Spirv& ShaderLibrary::compile(const std::string& shader, const std::vector<Define>& defines) {
-  const State::Variant variant{shader, defines};
+const Spirv& ShaderLibrary::compile(const Dispatch& dispatch) {
+  return compile(dispatch.shader, dispatch.defines,
+                 dispatch.external ? dispatch.external->folders : ShaderFolders{});
+}
+
+const Spirv& ShaderLibrary::compile(const std::string& shader, const std::vector<Define>& defines,
+                                    const std::vector<std::filesystem::path>& folders) {
+  const State::Variant variant{shader, defines, folders};
   const auto find = [&]() -> const Spirv* {
     const auto found = state_->compiled.find(variant);
     return found == state_->compiled.end() ? nullptr : &found->second;

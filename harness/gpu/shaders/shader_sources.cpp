@@ -18,13 +18,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_source = std::uintmax_t{4} << 20;
+constexpr std::uintmax_t largest_module = std::uintmax_t{16} << 20;
 
 std::string read_text(const fs::path& file) {
+  const std::uintmax_t largest = file.extension() == ".spv" ? largest_module : largest_source;
   std::error_code error;
-  if (const std::uintmax_t size = fs::file_size(file, error); !error && size > largest_source) {
+  if (const std::uintmax_t size = fs::file_size(file, error); !error && size > largest) {
     throw Error(
         fmt::format("reading the shader source '{}': it has {} bytes, more than the {} that one may have",
-                    file.string(), size, largest_source));
+                    file.string(), size, largest));
   }
   std::optional<std::string> text = whole_file(file);
   if (!text) {
@@ -90,7 +92,7 @@ std::string without_comments(std::string_view text) {
 }
 
 bool is_shader(const fs::path& file) {
-  return file.extension() == ".comp" || file.extension() == ".glslh";
+  return file.extension() == ".comp" || file.extension() == ".glslh" || file.extension() == ".spv";
 }
 
 [[noreturn]] void throw_unreadable(const fs::path& place, const std::error_code& error) {
@@ -117,9 +119,18 @@ std::vector<fs::path> shaders_below(const fs::path& folder) {
   return shaders;
 }
 
+/// The file below a root; nothing if there is none.
+std::optional<ShaderSource> source_at(const std::string& name, const fs::path& root,
+                                      const std::string& path) {
+  const fs::path file = root / path;
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return std::nullopt;
+  return ShaderSource{.name = name, .path = path, .display = file.string(), .text = read_text(file)};
+}
+
 /// Whether a name, in its normal form, is that of a kernel, which may be in any folder of a root.
 bool is_kernel_name(const fs::path& name) {
-  return !name.has_parent_path() && name.extension() == ".comp";
+  return !name.has_parent_path() && (name.extension() == ".comp" || name.extension() == ".spv");
 }
 
 /// The only one of the paths below `root` that a name stands for; nothing if there is none.
@@ -211,7 +222,7 @@ std::optional<ShaderSource> ShaderSources::embedded(const std::string& name) con
                       .is_embedded = true};
 }
 
-std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
+std::optional<ShaderSource> ShaderSources::find(const std::string& name, const ShaderFolders& folders) const {
   if (!stays_inside(name)) {
     return std::nullopt;
   }
@@ -219,16 +230,16 @@ std::optional<ShaderSource> ShaderSources::find(const std::string& name) const {
   for (std::size_t i = 0; i < directories_.size(); ++i) {
     const std::optional<std::string> path = path_in_directory(i, wanted);
     if (!path) continue;
-    const fs::path file = directories_[i] / *path;
-    std::error_code error;
-    if (fs::is_regular_file(file, error)) {
-      return ShaderSource{.name = name, .path = *path, .display = file.string(), .text = read_text(file)};
-    }
+    if (auto source = source_at(name, directories_[i], *path)) return source;
+  }
+  for (const fs::path& folder : folders) {
+    if (auto source = source_at(name, folder, wanted.generic_string())) return source;
   }
   return embedded(name);
 }
 
-std::map<std::string, ShaderSource> ShaderSources::closure(const std::string& name) const {
+std::map<std::string, ShaderSource> ShaderSources::closure(const std::string& name,
+                                                           const ShaderFolders& folders) const {
   std::map<std::string, ShaderSource> found;
   std::vector<std::string> open{name};
   while (!open.empty()) {
@@ -237,8 +248,9 @@ std::map<std::string, ShaderSource> ShaderSources::closure(const std::string& na
     if (found.contains(next)) {
       continue;
     }
-    if (auto source = find(next)) {
-      const std::vector<std::string> included = included_names(source->text);
+    if (auto source = find(next, folders)) {
+      std::vector<std::string> included;
+      if (!source->is_module()) included = included_names(source->text);
       open.insert(open.end(), included.begin(), included.end());
       found.emplace(next, std::move(*source));
     }
@@ -263,10 +275,10 @@ std::set<std::string> ShaderSources::names_in_directories() const {
   return names;
 }
 
-std::string ShaderSources::places() const {
+std::string ShaderSources::places(const ShaderFolders& folders) const {
   std::string text;
-  for (const fs::path& directory : directories_) {
-    text += fmt::format("'{}' and ", directory.string());
+  for (const auto* all : {&directories_, &folders}) {
+    for (const fs::path& directory : *all) text += fmt::format("'{}' and ", directory.string());
   }
   return text + "the embedded sources";
 }

@@ -22,13 +22,15 @@ struct EmbeddedSource {
 /// Everything in shaders/, sorted by name.
 std::span<const EmbeddedSource> embedded_shaders();
 
-/// One GLSL file.
+/// One GLSL file, or a SPIR-V module.
 struct ShaderSource {
   std::string name;     ///< as it was asked for: "copy.comp", "common/indexing.glslh"
   std::string path;     ///< below its root: "relayout/copy.comp"
   std::string display;  ///< its name in messages: "shaders/common/indexing.glslh" or the override's path
-  std::string text;
+  std::string text;     ///< of a module: its bytes
   bool is_embedded = false;
+
+  bool is_module() const { return name.ends_with(".spv"); }
 };
 
 /// Whether a relative name stays below its folder: an include must not name any other file of the machine.
@@ -38,9 +40,14 @@ bool stays_inside(const std::string& name);
 /// "shaders/relayout/copy.comp". Where there is none it is taken to be in shaders/ itself.
 std::string path_in_tree(const std::string& name);
 
-/// Finds GLSL files by name: first in the override directories, in order, then among the embedded sources.
-/// These are the roots. A name without folders that ends in .comp is a kernel's: the file of that name is
-/// found in whatever folder of a root it is. Every other name is a path below the root.
+/// Where a kernel from outside and its includes are looked for (ExternalCall::folders).
+using ShaderFolders = std::vector<std::filesystem::path>;
+
+/// Finds GLSL files and SPIR-V modules by name: first in the override directories, in order, then in the
+/// folders that a kernel from outside brings, then among the embedded sources. These are the roots. A name
+/// without folders that ends in .comp or .spv is a kernel's: the file of that name is found in whatever
+/// folder of an override directory or of the embedded sources it is. Every other name is a path below the
+/// root.
 class ShaderSources {
  public:
   ShaderSources(std::vector<std::filesystem::path> directories, std::span<const EmbeddedSource> embedded);
@@ -48,17 +55,18 @@ class ShaderSources {
   /// The source of that name; nothing when it does not exist or its name leads out of the directories. Throws
   /// Error for a file that cannot be read or is larger than any shader, and where the first root that has a
   /// kernel has two of its name. Directories are searched for kernels once. Thread-safe.
-  std::optional<ShaderSource> find(const std::string& name) const;
+  std::optional<ShaderSource> find(const std::string& name, const ShaderFolders& folders = {}) const;
   /// `name` and everything it may include, directly or indirectly, by name. Includes that do not exist are
   /// left out: they may be in code that a define switches off, and the compiler reports those that it
   /// reaches. Empty when `name` itself does not exist.
-  std::map<std::string, ShaderSource> closure(const std::string& name) const;
+  std::map<std::string, ShaderSource> closure(const std::string& name,
+                                              const ShaderFolders& folders = {}) const;
   /// The paths of all *.comp and *.glslh files below their roots, embedded or in the override directories.
   std::set<std::string> names() const;
   /// The paths of all *.comp and *.glslh files in the override directories.
   std::set<std::string> names_in_directories() const;
   /// "directory 'a', directory 'b' and the embedded sources": where find() searches, for messages.
-  std::string places() const;
+  std::string places(const ShaderFolders& folders = {}) const;
 
  private:
   /// The paths of a directory's kernels, by file name.

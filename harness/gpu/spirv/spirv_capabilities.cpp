@@ -55,9 +55,12 @@ bool computes(std::uint32_t capability) {
 
 std::string refused_capability(std::span<const std::uint32_t> capabilities) {
   const auto found = std::ranges::find_if_not(capabilities, computes);
-  if (found == capabilities.end()) return "";
-  const std::string name = spv::CapabilityString(static_cast<int>(*found));
-  return name == "Bad" ? fmt::format("number {} of the SPIR-V registry", *found) : name;
+  return found == capabilities.end() ? "" : capability_name(*found);
+}
+
+std::string capability_name(std::uint32_t capability) {
+  const std::string name = spv::CapabilityString(static_cast<int>(capability));
+  return name == "Bad" ? fmt::format("number {} of the SPIR-V registry", capability) : name;
 }
 
 }  // namespace assay::gpu

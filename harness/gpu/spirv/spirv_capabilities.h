@@ -12,4 +12,7 @@ namespace assay::gpu {
 /// that it is timed, or find results of an earlier run.
 std::string refused_capability(std::span<const std::uint32_t> capabilities);
 
+/// Returns the name of a capability: "Float64", "number 6400 of the SPIR-V registry".
+std::string capability_name(std::uint32_t capability);
+
 }  // namespace assay::gpu

@@ -16,6 +16,15 @@ void SpirvDecoration::add(std::span<const std::uint32_t> words) {
     case spv::DecorationBuiltIn:
       built_in = words[1];
       break;
+    case spv::DecorationSpecId:
+      spec_id = words[1];
+      break;
+    case spv::DecorationArrayStride:
+      array_stride = words[1];
+      break;
+    case spv::DecorationMatrixStride:
+      matrix_stride = words[1];
+      break;
     case spv::DecorationNonWritable:
       non_writable = true;
       break;

@@ -11,7 +11,7 @@ namespace assay::gpu {
 
 /// The decorations of one id, or of one member of a structure.
 struct SpirvDecoration {
-  std::optional<std::uint32_t> set, binding, offset, built_in;
+  std::optional<std::uint32_t> set, binding, offset, built_in, spec_id, array_stride, matrix_stride;
   bool non_writable = false;
   bool buffer_block = false;
 

@@ -61,7 +61,7 @@ std::string SpirvInstruction::text(std::size_t first) const {
 void each_instruction(std::span<const std::uint32_t> words, std::string_view what,
                       const std::function<void(const SpirvInstruction&)>& visit) {
   const std::unique_ptr<spv_context_t, decltype(&spvContextDestroy)> context(
-      spvContextCreate(SPV_ENV_UNIVERSAL_1_3), &spvContextDestroy);
+      spvContextCreate(SPV_ENV_UNIVERSAL_1_6), &spvContextDestroy);
   Visit visiting{visit, {}, nullptr};
   spv_diagnostic raw = nullptr;
   const spv_result_t result =

@@ -65,6 +65,7 @@ constexpr std::array instructions{
     Numbers{spv::OpPhi, spv::OpSwitch},
     Numbers{spv::OpReturn, spv::OpUnreachable},
     Numbers{spv::OpNoLine, spv::OpNoLine},
+    Numbers{spv::OpCopyLogical, spv::OpCopyLogical},
     Numbers{spv::OpModuleProcessed, spv::OpExecutionModeId},
     Numbers{spv::OpGroupNonUniformElect, spv::OpGroupNonUniformQuadSwap},
     Numbers{spv::OpSubgroupBallotKHR, spv::OpSubgroupFirstInvocationKHR},
@@ -214,6 +215,16 @@ void RuleReader::read_decoration(std::uint32_t id, std::uint32_t member,
     refuse("a second workgroup size");
 }
 
+/// The first Vulkan that takes modules of that version of SPIR-V.
+spv_target_env environment_of(std::span<const std::uint32_t> words) {
+  constexpr std::uint32_t minor_shift = 8;
+  const std::uint32_t version = words.size() > 1 ? words[1] >> minor_shift : 0;
+  if (version >= 0x106) return SPV_ENV_VULKAN_1_3;
+  if (version == 0x105) return SPV_ENV_VULKAN_1_2;
+  if (version == 0x104) return SPV_ENV_VULKAN_1_1_SPIRV_1_4;
+  return SPV_ENV_VULKAN_1_1;
+}
+
 }  // namespace
 
 std::optional<std::string> forbidden_in(std::span<const std::uint32_t> words) {
@@ -228,7 +239,7 @@ std::optional<std::string> forbidden_in(std::span<const std::uint32_t> words) {
 
 std::optional<std::string> validate_spirv(const std::vector<std::uint32_t>& words) {
   std::string complaints;
-  spvtools::SpirvTools listening(SPV_ENV_VULKAN_1_1);
+  spvtools::SpirvTools listening(environment_of(words));
   listening.SetMessageConsumer(
       [&complaints](spv_message_level_t, const char*, const spv_position_t&, const char* message) {
         complaints += std::string(message) + '\n';

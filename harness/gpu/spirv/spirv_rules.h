@@ -15,10 +15,11 @@ namespace assay::gpu {
 /// Throws Error as each_instruction() does.
 std::optional<std::string> forbidden_in(std::span<const std::uint32_t> words);
 
-/// The errors of spirv-val in a module for Vulkan 1.1; nothing when it is valid.
+/// The errors of spirv-val in a module for the first Vulkan that takes its version of SPIR-V (1.1 for SPIR-V
+/// 1.3); nothing when it is valid.
 std::optional<std::string> validate_spirv(const std::vector<std::uint32_t>& words);
 
-/// forbidden_in(), and whether the module is valid for Vulkan 1.1. `display` names the shader. Throws
+/// forbidden_in(), and whether the module is valid. `display` names the shader. Throws
 /// CompileError with the reason.
 void check_module(const std::string& display, const std::vector<std::uint32_t>& words);
 

@@ -1,0 +1,106 @@
+#include "harness/gpu/spirv/module_declarations.h"
+
+#include "harness/gpu/spirv/spirv_rebound.h"
+#include "tests/support/error_text.h"
+#include "tests/support/gpu.h"
+
+namespace assay::gpu {
+namespace {
+
+using namespace test;
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using NumberKind = NumberType::Kind;
+
+class ModuleDeclarationsTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { static const GlslangProcess shared; }  // saves time: see GpuTest
+
+  std::vector<std::uint32_t> compile(const std::string& declarations, const std::string& body) {
+    sources.write("s.comp", shader_text(declarations, body));
+    return ShaderLibrary({.directories = {sources.path()}, .cache_directory = {}})
+        .compile("s.comp", {})
+        .words;
+  }
+
+  TemporaryFolder sources;
+};
+
+TEST_F(ModuleDeclarationsTest, HasEveryNumberOfABlockWithItsPathAndOffset) {
+  const ModuleDeclarations found = declarations_of(
+      compile("#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+              "struct Pair { int a; vec2 b; };\n"
+              "layout(push_constant) uniform P { uint n; Pair pairs[2]; mat2 m; int64_t big; } p;\n",
+              "if (p.n > 1u) return;"));
+  const std::vector<BlockMember> expected{{"n", "0", 0, {NumberKind::Unsigned, 32}},
+                                          {"pairs[0].a", "1[0].0", 8, {NumberKind::Signed, 32}},
+                                          {"pairs[0].b.x", "1[0].1[0]", 16, {NumberKind::Float, 32}},
+                                          {"pairs[0].b.y", "1[0].1[1]", 20, {NumberKind::Float, 32}},
+                                          {"pairs[1].a", "1[1].0", 24, {NumberKind::Signed, 32}},
+                                          {"pairs[1].b.x", "1[1].1[0]", 32, {NumberKind::Float, 32}},
+                                          {"pairs[1].b.y", "1[1].1[1]", 36, {NumberKind::Float, 32}},
+                                          {"m[0].x", "2[0][0]", 40, {NumberKind::Float, 32}},
+                                          {"m[0].y", "2[0][1]", 44, {NumberKind::Float, 32}},
+                                          {"m[1].x", "2[1][0]", 48, {NumberKind::Float, 32}},
+                                          {"m[1].y", "2[1][1]", 52, {NumberKind::Float, 32}},
+                                          {"big", "3", 56, {NumberKind::Signed, 64}}};
+  EXPECT_EQ(found.push, expected);
+}
+
+TEST_F(ModuleDeclarationsTest, HasConstantsWithTheSidesOfTheWorkgroup) {
+  const ModuleDeclarations found = declarations_of(compile(
+      "layout(constant_id = 9) const float scale = 1.0;\nlayout(constant_id = 4) const bool flag = true;\n",
+      "if (flag && scale > 2.0) return;"));
+  EXPECT_THAT(found.constants,
+              ElementsAre(SpecializationConstant{0, "local_size_x", {NumberKind::Unsigned, 32}},
+                          SpecializationConstant{1, "local_size_y", {NumberKind::Unsigned, 32}},
+                          SpecializationConstant{2, "local_size_z", {NumberKind::Unsigned, 32}},
+                          SpecializationConstant{4, "flag", {NumberKind::Boolean, 32}},
+                          SpecializationConstant{9, "scale", {NumberKind::Float, 32}}));
+}
+
+TEST_F(ModuleDeclarationsTest, VariablesHaveAllTheirNamesAndSayWhoseLengthIsAsked) {
+  const ModuleDeclarations found =
+      declarations_of(compile("layout(set = 1, binding = 2) buffer A { uint a[]; };\n"
+                              "layout(set = 0, binding = 7) readonly buffer B { uint n; uint b[]; } named;\n"
+                              "layout(set = 0, binding = 1) uniform C { float c; };\n",
+                              "a[0] = named.b.length() + uint(c);"));
+  ASSERT_EQ(found.variables.size(), 3U);
+  EXPECT_THAT(found.variables[0].names, ElementsAre("C", "c"));
+  EXPECT_TRUE(found.variables[0].is_uniform);
+  EXPECT_THAT(found.variables[0].members, ElementsAre(BlockMember{"c", "0", 0, {NumberKind::Float, 32}}));
+  EXPECT_THAT(found.variables[1].names, ElementsAre("named", "B"));
+  EXPECT_TRUE(found.variables[1].asks_length);
+  EXPECT_THAT(found.variables[2].names, ElementsAre("A", "a"));
+  EXPECT_FALSE(found.variables[2].asks_length);
+}
+
+TEST_F(ModuleDeclarationsTest, ABlockOfTooManyMembersIsAnError) {
+  const auto words =
+      compile("layout(set = 0, binding = 1) uniform C { vec4 c[4000]; };\n", "if (c[1].x > 1.0) return;");
+  EXPECT_THAT(error_of([&] { declarations_of(words); }), HasSubstr("a block has more than 4096 members"));
+}
+
+TEST_F(ModuleDeclarationsTest, PlacesMoveAndNothingElse) {
+  const auto words = compile(
+      "layout(set = 1, binding = 2) buffer A { uint a[]; };\nlayout(set = 3, binding = 2) buffer B { uint "
+      "b[]; };\n",
+      "a[0] = b[0];");
+  const auto moved = with_places(words, [](BindingPlace from) -> BindingPlace {
+    return from == BindingPlace{1, 2} ? BindingPlace{0, 1} : BindingPlace{0, 0};
+  });
+  const ModuleDeclarations found = declarations_of(moved);
+  ASSERT_EQ(found.variables.size(), 2U);
+  EXPECT_THAT(found.variables[0].names, ElementsAre("B", "b"));
+  EXPECT_THAT(found.variables[1].names, ElementsAre("A", "a"));
+  EXPECT_EQ(found.variables[1].binding, 1U);
+  const auto back = with_places(moved, [](BindingPlace from) -> BindingPlace {
+    return from == BindingPlace{0, 1} ? BindingPlace{1, 2} : BindingPlace{3, 2};
+  });
+  EXPECT_EQ(back, words);
+}
+
+}  // namespace
+}  // namespace assay::gpu

@@ -1,0 +1,49 @@
+#include "harness/gpu/spirv/spirv_rebound.h"
+
+#include "harness/gpu/spirv/spirv_instructions.h"
+
+#include <cstddef>
+#include <map>
+
+namespace assay::gpu {
+namespace {
+
+constexpr unsigned count_bits = 16;          ///< an instruction's first word: number of words, opcode
+constexpr std::size_t decoration_value = 3;  ///< the word of an OpDecorate that holds a set or a binding
+
+/// The words of one variable that say its place; 0: none does.
+struct PlaceWords {
+  std::size_t set = 0, binding = 0;
+};
+
+std::map<std::uint32_t, PlaceWords> place_words(std::span<const std::uint32_t> words) {
+  std::map<std::uint32_t, PlaceWords> found;
+  std::size_t at = spirv_header_words;
+  each_instruction(words, "the bindings", [&](const SpirvInstruction& instruction) {
+    if (instruction.opcode == spv::OpDecorate) {
+      const std::uint32_t decoration = instruction.operands[1];
+      if (decoration == spv::DecorationDescriptorSet)
+        found[instruction.operands[0]].set = at + decoration_value;
+      if (decoration == spv::DecorationBinding)
+        found[instruction.operands[0]].binding = at + decoration_value;
+    }
+    at += words[at] >> count_bits;
+  });
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> with_places(std::span<const std::uint32_t> words,
+                                       const std::function<BindingPlace(BindingPlace)>& moved) {
+  std::vector<std::uint32_t> made(words.begin(), words.end());
+  for (const auto& [variable, at] : place_words(words)) {
+    if (at.set == 0 || at.binding == 0) continue;
+    const BindingPlace to = moved({words[at.set], words[at.binding]});
+    made[at.set] = to.set;
+    made[at.binding] = to.binding;
+  }
+  return made;
+}
+
+}  // namespace assay::gpu
