@@ -1,0 +1,231 @@
+#!/usr/bin/python3
+"""Runs the reference of an op that a manifest declares: python3 -I driver.py REQUEST.
+
+Embedded in assay, which writes the request (JSON) and the inputs (.npy) and reads the outputs or `error.txt`. This process
+is trusted: it loads nothing of the user's. It starts one that does, waits for it, and ends whatever that has left behind.
+"""
+
+import collections
+import ctypes
+import inspect
+import json
+import os
+import resource
+import runpy
+import signal
+import sys
+import time
+import traceback
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+LONGEST_ERROR = 4000  # characters
+
+QParams = collections.namedtuple("QParams", "scale zero_point")
+
+
+class Refused(Exception):
+    """The reference or its answer is not as it must be."""
+
+
+def prctl(option, value):
+    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def limit(request):
+    """Limits that the reference cannot raise again."""
+    cpu = int(request["cpu_seconds"])
+    for what, soft, hard in (
+        (resource.RLIMIT_CPU, cpu, cpu + 1),
+        (resource.RLIMIT_AS, request["memory_bytes"], request["memory_bytes"]),
+        (resource.RLIMIT_FSIZE, request["file_bytes"], request["file_bytes"]),
+        (resource.RLIMIT_CORE, 0, 0),
+    ):
+        resource.setrlimit(what, (soft, hard))
+
+
+def function_of(request):
+    """The function of the user's file."""
+    path = request["file"]
+    sys.path.insert(0, os.path.dirname(path))
+    members = runpy.run_path(path, run_name="reference")
+    function = members.get(request["function"])
+    if callable(function):
+        return function
+    known = [name for name, value in members.items() if inspect.isfunction(value) and value.__module__ == "reference"]
+    raise Refused(f"it has no function '{request['function']}'; it has: {', '.join(known) or 'none'}")
+
+
+def value_of(param):
+    if param["kind"] == "list":
+        return tuple(param["value"])
+    if param["kind"] == "qparams":
+        return QParams(param["scale"], param["zero_point"])
+    return param["value"]
+
+
+def arguments_of(function, request, numpy):
+    """The inputs, and those parameters that the function takes."""
+    arguments = {}
+    for name in request["inputs"]:
+        array = numpy.load(os.path.join(request["folder"], f"in.{name}.npy"), allow_pickle=False)
+        array.setflags(write=False)
+        arguments[name] = array
+    signature = inspect.signature(function)
+    takes_all = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in signature.parameters.values())
+    for name, param in request["params"].items():
+        if takes_all or name in signature.parameters:
+            arguments[name] = value_of(param)
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:
+        raise Refused(f"{request['function']}{signature} cannot be called with {', '.join(arguments)}: {error}") from None
+    return arguments
+
+
+def plain(name, value, wanted, numpy):
+    """An array of numbers of the wanted shape."""
+    array = numpy.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise Refused(f"'{name}' is {array.dtype}, and must be an array of numbers")
+    if list(array.shape) != wanted:
+        raise Refused(f"'{name}' has shape {list(array.shape)}, and the op declares {wanted}")
+    return array
+
+
+def integers(name, array, dtype, numpy):
+    if array.dtype.kind == "f":
+        raise Refused(f"'{name}' is {array.dtype}, and the op declares {dtype}: round it in the reference")
+    limits = numpy.iinfo(dtype)
+    for value in (array.min(), array.max()):
+        if not limits.min <= value <= limits.max:
+            raise Refused(f"'{name}' has the value {value}, and {dtype} holds {limits.min} to {limits.max}")
+    return array.astype(dtype)
+
+
+def floats(array, dtype, numpy):
+    """As they are if they are of the op's dtype, else as float64, which assay rounds."""
+    return array if array.dtype == numpy.dtype(dtype) else array.astype(numpy.float64)
+
+
+def bound_of(name, value, shape, numpy):
+    bound = plain(name, value, shape, numpy).astype(numpy.float64)
+    if numpy.isnan(bound).any() or (bound < 0).any():
+        raise Refused(f"'{name}' has NaN or a negative entry: a bound is an absolute error")
+    return bound
+
+
+def write_answer(answer, request, numpy):
+    if not isinstance(answer, dict):
+        raise Refused(f"it returned {type(answer).__name__}, and must return a dict of outputs by name")
+    outputs = {output["name"]: output for output in request["outputs"]}
+    unknown = [name for name in answer if name not in outputs and name.removesuffix("_bound") not in outputs]
+    missing = [name for name in outputs if name not in answer]
+    if unknown or missing:
+        said = [f"'{name}' is missing" for name in missing] + [f"'{name}' is no output" for name in unknown]
+        raise Refused(f"its answer has other outputs than the op: {', '.join(said)}")
+    for name, output in outputs.items():
+        array = plain(name, answer[name], output["shape"], numpy)
+        is_float = output["dtype"].startswith("float")
+        array = floats(array, output["dtype"], numpy) if is_float else integers(name, array, output["dtype"], numpy)
+        save(request, name, array, numpy)
+        bound = answer.get(f"{name}_bound")
+        if bound is not None:
+            save(request, f"{name}_bound", bound_of(f"{name}_bound", bound, output["shape"], numpy), numpy)
+
+
+def save(request, name, array, numpy):
+    numpy.save(os.path.join(request["folder"], f"out.{name}.npy"), numpy.ascontiguousarray(array), allow_pickle=False)
+
+
+def told(error, request):
+    """What the reference did, for a person: from its own first line on."""
+    if isinstance(error, Refused):
+        return str(error)
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}: {error.msg}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    own = [frame for frame in frames if os.path.dirname(frame.filename) == os.path.dirname(request["file"])]
+    lines = [f"{frame.filename}:{frame.lineno}: in {frame.name}: {frame.line}" for frame in (own or frames)[-3:]]
+    return "\n".join([*lines, f"{type(error).__name__}: {error}"])
+
+
+def compute(request):
+    """The child: loads the user's file, computes, writes. Returns its exit code."""
+    try:
+        limit(request)
+        os.chdir(os.path.join(request["folder"], "work"))
+        import numpy  # pylint: disable=import-outside-toplevel
+
+        function = function_of(request)
+        write_answer(function(**arguments_of(function, request, numpy)), request, numpy)
+        return 0
+    except BaseException as error:  # pylint: disable=broad-except
+        with open(os.path.join(request["folder"], "error.txt"), "w", encoding="utf-8", errors="replace") as file:
+            file.write(told(error, request)[-LONGEST_ERROR:])
+        return 1
+
+
+def end_children():
+    """Kills and reaps until no descendant is left: those of a subreaper come back to it."""
+    while True:
+        try:
+            with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
+                for child in file.read().split():
+                    os.kill(int(child), signal.SIGKILL)
+            os.waitpid(-1, 0)
+        except ProcessLookupError:
+            continue
+        except ChildProcessError:
+            return
+
+
+def wait(child, seconds):
+    """The exit status of the child, or None when it took too long."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.002)
+    return None
+
+
+def say_end(request, status):
+    """Writes why the child ended early, where it could not say so itself."""
+    path = os.path.join(request["folder"], "error.txt")
+    if status is None:
+        text = f"it took more than {request['seconds']:g} s and was stopped"
+    elif os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL):
+        text = f"it was killed by {signal.Signals(os.WTERMSIG(status)).name}: "
+        text += f"does it take more than {request['cpu_seconds']:g} s of CPU time, or too much memory?"
+    elif os.WIFSIGNALED(status):
+        text = f"it was ended by signal {os.WTERMSIG(status)}"
+    elif os.path.exists(path):
+        return
+    else:
+        text = f"it ended with code {os.WEXITSTATUS(status)} before it had returned"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def main():
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    with open(sys.argv[1], encoding="utf-8") as file:
+        request = json.load(file)
+    child = os.fork()
+    if child == 0:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        code = compute(request)
+        sys.stdout.flush()
+        os._exit(code)
+    status = wait(child, request["seconds"])
+    end_children()
+    if status is None or status != 0:
+        say_end(request, status)
+    return 0 if status == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
