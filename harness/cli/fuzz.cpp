@@ -2,6 +2,7 @@
 
 #include "harness/cli/command.h"
 #include "harness/cli/number_check.h"
+#include "harness/cli/shared_options.h"
 #include "harness/commands/stop_signal.h"
 
 #include <CLI/CLI.hpp>
@@ -13,6 +14,7 @@ namespace {
 
 void declare_fuzz(CLI::App& app, app::FuzzOptions& options) {
   app.add_option("op", options.ops, "Ops (names or globs; default: all)");
+  add_op_folders(app, options.op_folders);
   app.add_option("--seconds", options.seconds, "How long points are drawn and run")
       ->check(positive_number(most_seconds))
       ->capture_default_str();

@@ -19,6 +19,7 @@ void add_judged_rows(CLI::App& app, app::JudgeOptions& options) {
          "--filter", options.filter,
          "Ids to judge by, of every tier and size: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest")
       ->excludes(ops);
+  add_op_folders(app, options.op_folders);
   app.add_option("--cases", options.cases,
                  "Case files or folders of them; repeatable (default: as for `run`)");
   app.add_option("--rows", options.rows,

@@ -3,6 +3,7 @@
 #include "harness/cases/describe/describe.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/run/shards/run_shard.h"
 #include "harness/commands/shard_choice.h"
@@ -42,7 +43,8 @@ DeviceInfo device_named(const std::string& name) {
                           name, chosen.size()));
 }
 
-ExitCode list(const ListOptions& options, const Context& context) {
+ExitCode list(const ListOptions& options, const Context& given) {
+  const Context context = app::with_ops(given, options.cases.op_folders);
   const LoadResult loaded = app::load_and_complain(options.cases, context.registry, std::cerr);
   std::vector<const Case*> selected = app::selected_cases(options.cases, loaded.cases);
   if (selected.empty() && loaded.errors.empty()) app::throw_nothing_selected(options.cases, loaded.cases);

@@ -2,7 +2,9 @@
 #include "harness/cases/describe/describe.h"
 #include "harness/cases/describe/ops_page.h"
 #include "harness/cli/command.h"
+#include "harness/cli/shared_options.h"
 #include "harness/commands/case_options.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/gpu/shaders/shader_sources.h"
 
@@ -17,21 +19,23 @@ namespace assay::cli {
 namespace {
 
 struct OpsOptions {
-  std::string name;       ///< empty: all
-  bool markdown = false;  ///< print all ops in the format of docs/ops.md
+  std::string name;                            ///< empty: all
+  bool markdown = false;                       ///< print all ops in the format of docs/ops.md
+  std::vector<std::filesystem::path> folders;  ///< --ops
 };
 
 void declare_ops(CLI::App& app, OpsOptions& options) {
   CLI::Option* name = app.add_option("name", options.name, "The op to describe");
   app.add_flag("--markdown", options.markdown, "Print docs/ops.md; run this in the source tree's root")
       ->excludes(name);
+  add_op_folders(app, options.folders);
 }
 
 /// Returns the cases of the default folder, which name an op's tensors and files. Having none is not an
 /// error.
-std::vector<Case> cases_if_any(const Registry& registry) {
+std::vector<Case> cases_if_any(const OpsOptions& options, const Registry& registry) {
   try {
-    return load_cases(app::CaseOptions{}.paths(), registry).cases;
+    return load_cases(app::CaseOptions{.op_folders = options.folders}.paths(), registry).cases;
   } catch (const Error&) {
     return {};  // without a folder of cases, the description omits them
   }
@@ -51,10 +55,11 @@ std::vector<std::string> includes_of(const std::vector<std::string>& shaders) {
   return {included.begin(), included.end()};
 }
 
-ExitCode print_op(const std::string& name, const Registry& registry) {
+ExitCode print_op(const OpsOptions& options, const Registry& registry) {
+  const std::string& name = options.name;
   const Op* op = registry.find(name);
   if (op == nullptr) throw Error(fmt::format("there is no op '{}'; `assay ops` lists them", name));
-  const std::vector<Case> cases = cases_if_any(registry);
+  const std::vector<Case> cases = cases_if_any(options, registry);
   const auto example = std::ranges::find(cases, op, &Case::op);
   const OpFiles files = files_of(*op, cases, gpu::path_in_tree);
   std::cout << describe_op(*op, example == cases.end() ? nullptr : &*example) << '\n'
@@ -72,9 +77,10 @@ ExitCode print_page(const Registry& registry) {
   return ExitCode::Fine;
 }
 
-ExitCode ops(const OpsOptions& options, const Context& context) {
+ExitCode ops(const OpsOptions& options, const Context& given) {
+  const Context context = app::with_ops(given, options.folders);
   if (options.markdown) return print_page(context.registry);
-  if (!options.name.empty()) return print_op(options.name, context.registry);
+  if (!options.name.empty()) return print_op(options, context.registry);
   std::cout << list_ops(context.registry);
   return ExitCode::Fine;
 }

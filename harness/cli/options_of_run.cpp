@@ -26,6 +26,7 @@ constexpr std::uint64_t most_replays = 1000000;
 /// What an option does that nobody but the user may ask for, in the words of a message.
 constexpr const char* starts_programs = "it starts programs";
 constexpr const char* runs_shaders = "it runs other shaders";
+constexpr const char* runs_references = "it runs references that are programs";
 constexpr const char* writes_outside = "it writes outside of the run's folder";
 
 /// Whose words are parsed: a user's, or those of a journal, which may name folders that are not here.
@@ -39,6 +40,7 @@ class RunDeclaration {
 
   void add_all() {
     add_case_options(app_, options_.cases);
+    never_from_journal(app_.get_option("--ops"), runs_references);
     add_expectations();
     add_devices();
     add_output();

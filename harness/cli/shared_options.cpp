@@ -13,6 +13,7 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
                  "Ids to select: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
   app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)");
   app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)");
+  add_op_folders(app, options.op_folders);
   app.add_option("--tier", options.tiers, "Tiers to select (repeatable; default: all)")
       ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
   app.add_option("--mode", options.mode, "Select only accuracy rows or only performance rows (default: both)")
@@ -36,6 +37,13 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
       ->allow_extra_args(false);
   app.add_option("--seed", options.seed, "Seed of the input data, for cases that do not set their own")
       ->check(whole_number(0, most_seed));
+}
+
+CLI::Option* add_op_folders(CLI::App& app, std::vector<std::filesystem::path>& folders) {
+  return app.add_option(
+      "--ops", folders,
+      "Folder with an op's manifest, op.yaml, or with folders that have one: its cases run, "
+      "and its reference, a program, is trusted (repeatable; docs/own-ops.md)");
 }
 
 void add_benchmark_flag(CLI::App& app, bool& flag) {

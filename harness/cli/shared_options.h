@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace assay::cli {
 
@@ -25,6 +26,8 @@ inline constexpr const char* runs_help =
 
 /// Adds the case files and the options that select rows from them.
 void add_case_options(CLI::App& app, app::CaseOptions& options);
+/// Adds --ops, folders of ops that manifests declare.
+CLI::Option* add_op_folders(CLI::App& app, std::vector<std::filesystem::path>& folders);
 void add_benchmark_flag(CLI::App& app, bool& flag);
 CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file);
 /// Adds --run-noise, a file that `assay compare --keep-run-noise` wrote.

@@ -64,12 +64,16 @@ std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::pat
   const auto is_untrusted = [&](const std::filesystem::path& path) {
     return !untrusted.empty() && is_inside(path, untrusted);
   };
-  for (const std::filesystem::path& file : files) {
-    if (!is_untrusted(file)) continue;
-    throw Error(fmt::format("choosing cases: '{}' is inside '{}', which does not choose what it is judged by",
-                            file.string(), untrusted.string()));
+  for (const auto* chosen : {&files, &op_folders}) {
+    for (const std::filesystem::path& file : *chosen) {
+      if (!is_untrusted(file)) continue;
+      throw Error(
+          fmt::format("choosing cases: '{}' is inside '{}', which does not choose what it is judged by",
+                      file.string(), untrusted.string()));
+    }
   }
   if (!files.empty()) return files;
+  if (!op_folders.empty()) return op_folders;
   for (const std::filesystem::path& candidate : {std::filesystem::path("cases"), binary_directory() / "cases",
                                                  binary_directory() / "../share/assay/cases"}) {
     if (std::filesystem::is_directory(candidate) && !is_untrusted(candidate)) return {candidate};

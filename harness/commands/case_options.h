@@ -18,6 +18,7 @@ namespace assay::app {
 /// The options that select cases, shared by `run` and `list`.
 struct CaseOptions {
   std::vector<std::filesystem::path> files;
+  std::vector<std::filesystem::path> op_folders;  ///< --ops: folders of ops that manifests declare
   std::string filter;
   std::vector<std::string> impls;
   std::vector<std::string> ops;
@@ -33,9 +34,9 @@ struct CaseOptions {
   std::vector<std::filesystem::path>
       expectations;  ///< folders or files with rules, in addition to those found
 
-  /// The paths asked for, else the folder of cases (in the current directory, else next to the binary).
-  /// Folders inside `untrusted` (empty: none) are passed over. Throws Error if there is none, or if a path
-  /// asked for is inside.
+  /// The paths asked for, else `op_folders`, else the folder of cases (in the current directory, else next to
+  /// the binary). Folders inside `untrusted` (empty: none) are passed over. Throws Error if there is none, or
+  /// if a path asked for is inside.
   std::vector<std::filesystem::path> paths(const std::filesystem::path& untrusted = {}) const;
   /// The files with rules about devices: those of `expectations` in the order given, and then those that
   /// belong to paths().

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,7 @@ using ParseRun = std::function<RunOptions(const std::vector<std::string>& comman
 
 /// The context of commands that need the ops.
 struct Context {
-  const Registry& registry;
+  const Registry& registry;  ///< must outlive this, except with_ops()'s, which `own_registry` keeps
   std::vector<std::string> command_line;
   BuildInfo build{};
   std::vector<std::string> shader_compiler{};  ///< see gpu::ShaderOptions::compiler
@@ -34,6 +35,7 @@ struct Context {
   std::vector<std::string> trial_worker{};     ///< command that starts a process which calls serve_trials()
   /// Reads the options of a run from its command line, which is how journals and workers are given them.
   ParseRun parse_run{};
+  std::shared_ptr<const Registry> own_registry{};
 };
 
 /// The streams that a command writes to. This module writes only to these and to files.

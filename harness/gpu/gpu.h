@@ -208,9 +208,10 @@ class ShaderLibrary {
   /// "common/indexing.glslh".
   std::vector<std::string> names() const;
 
-  /// Which files of the directories these shaders use: the shaders themselves and everything they include,
-  /// even where a define switches the include off.
-  Overrides overrides(std::span<const std::string> shaders) const;
+  /// Which files of ShaderOptions::directories these shaders use: the shaders themselves and everything they
+  /// include, even where a define switches the include off.
+  Overrides overrides(std::span<const std::string> shaders,
+                      const std::vector<std::filesystem::path>& folders = {}) const;
 
  private:
   struct State;

@@ -158,6 +158,9 @@ struct Op {
   /// For ops that are not part of the binary, because case files declare them: what decides their answers
   /// besides parameters. Equal texts mean equal answers.
   std::string definition;
+  /// For a reference outside of the binary: a text that is another one when its answers may be others, for
+  /// those who keep them. It may be slow. Null for others.
+  std::function<std::string()> answer_version;
   /// For an op that a manifest declares: the manifest's file; empty for others.
   std::filesystem::path declared_in;
   /// For a chain: what it consists of, so that its nodes can be judged one by one. Null for other ops.

@@ -30,6 +30,19 @@ const std::vector<std::string>& file_keys() {
   return keys;
 }
 
+/// The keys of a manifest that no other file of cases has (docs/own-ops.md).
+const std::vector<std::string>& manifest_keys() {
+  static const std::vector<std::string> keys{"summary", "version",   "params",          "tensors",
+                                             "work",    "reference", "include_folders", "impls"};
+  return keys;
+}
+
+/// Whether a file declares an op that is not part of the binary.
+bool is_manifest(const Node& root) {
+  return root.find("op") != nullptr && root.find("chain") == nullptr &&
+         (root.find("impls") != nullptr || root.find("reference") != nullptr);
+}
+
 std::string canonical_text(const fs::path& path) {
   std::error_code error;
   const fs::path result = fs::weakly_canonical(path, error);
@@ -140,7 +153,7 @@ void FileLoader::read(File& file) {
   if (const Node::Entry* entry = root.find_entry("include")) read_includes(file, *entry);
   if (const Node::Entry* entry = root.find_entry("sets")) read_sets(file, *entry);
   const std::shared_ptr<const Op> own_op = read_own_op(root);
-  const Op* op = own_op ? own_op.get() : read_op(root);
+  const Op* op = own_op ? own_op.get() : is_manifest(root) ? declared_op(file) : read_op(root);
   file.is_read = true;
   if (op == nullptr) return;
   file.has_cases = true;
@@ -153,7 +166,10 @@ void FileLoader::check_file_keys(const Node& root) {
   for (const Node::Entry& entry : root.entries) {
     if (!entry.key->is_scalar() || entry.key->is_plain("<<")) continue;
     const std::string& key = entry.key->text;
-    const bool known = std::find(file_keys().begin(), file_keys().end(), key) != file_keys().end();
+    const auto is_among = [&](const std::vector<std::string>& keys) {
+      return std::find(keys.begin(), keys.end(), key) != keys.end();
+    };
+    const bool known = is_among(file_keys()) || (is_manifest(root) && is_among(manifest_keys()));
     if (!known) state_.reporter.add(unknown_name(*entry.key, "key", key, file_keys()));
   }
 }
@@ -242,6 +258,7 @@ void FileLoader::read_sets(File& file, const Node::Entry& entry) {
 /// Returns the chain that a file declares, or null.
 std::shared_ptr<const Op> FileLoader::read_own_op(const Node& root) {
   const Node::Entry* entry = root.find_entry("chain");
+  if (is_manifest(root)) return nullptr;
   if (entry == nullptr) {
     for (const std::string key : {"params", "tensors", "nodes", "outputs"}) {
       const Node::Entry* part = root.find_entry(key);
@@ -284,6 +301,23 @@ const Op* FileLoader::read_op(const Node& root) {
     throw Problem(diagnose(*entry->key, fmt::format("the file names the op '{}' but has no 'cases'", name)));
   }
   return op;
+}
+
+/// Returns the op that a manifest declares, which was loaded from it before; null if it has no cases.
+const Op* FileLoader::declared_op(const File& file) const {
+  const Node::Entry& entry = *file.root->find_entry("op");
+  const std::string& name = to_text(*entry.value, {entry.key, "op"});
+  const Op* op = state_.registry.find(name);
+  const bool is_loaded = op != nullptr && !op->declared_in.empty() &&
+                         canonical_text(op->declared_in) == canonical_text(file.source->path());
+  if (!is_loaded) {
+    throw Problem(diagnose(
+        *entry.key,
+        fmt::format("the file declares the op '{}', whose reference is a program: if you trust it, give "
+                    "its folder with --ops",
+                    name)));
+  }
+  return file.root->find("cases") == nullptr ? nullptr : op;
 }
 
 void FileLoader::check_set_names(const File& file, const Op& op) {

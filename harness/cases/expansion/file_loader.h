@@ -45,6 +45,7 @@ class FileLoader {
   void take_sets(File& file, const File& included, const Node& item);
   void read_sets(File& file, const Node::Entry& entry);
   const Op* read_op(const Node& root);
+  const Op* declared_op(const File& file) const;
   std::shared_ptr<const Op> read_own_op(const Node& root);
   void check_set_names(const File& file, const Op& op);
   void read_cases(const File& file, const Op& op, const std::shared_ptr<const Op>& own_op);

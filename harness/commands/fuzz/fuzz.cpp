@@ -5,6 +5,7 @@
 #include "harness/base/text.h"
 #include "harness/cases/select.h"
 #include "harness/cases/yaml/nearest.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/fuzz/point_runs.h"
 #include "harness/commands/fuzz/shrink.h"
 #include "harness/commands/points/case_yaml.h"
@@ -68,11 +69,12 @@ class Fuzzing {
       : options_(options),
         terminal_(terminal),
         stop_requested_(stop_requested),
-        ops_(chosen_ops(options.ops, context.registry)),
+        context_(with_ops(context, options.op_folders)),
+        ops_(chosen_ops(options.ops, context_.registry)),
         seed_(options.seed.value_or(drawn_seed())),
         folder_(options.out / new_run_id()),
         draw_(seed_),
-        runs_(options, context, terminal, folder_ / "runs") {}
+        runs_(options, context_, terminal, folder_ / "runs") {}
 
   ExitCode run() {
     terminal_.log << fmt::format("fuzz: {} {}, seed {}\n", ops_.size(), ops_.size() == 1 ? "op" : "ops",
@@ -204,6 +206,7 @@ class Fuzzing {
   const FuzzOptions& options_;
   const Terminal& terminal_;
   const std::function<bool()>& stop_requested_;
+  const Context context_;
   std::vector<const Op*> ops_;
   std::uint64_t seed_;
   fs::path folder_;

@@ -84,6 +84,7 @@ std::vector<std::string> PointRuns::words(const std::vector<fs::path>& files) co
   words.emplace_back("--overwrite");
   add("--hang-limit", fmt::format("{}", options_.hang_limit_s));
   if (!options_.device.empty()) add("--device", options_.device);
+  for (const fs::path& folder : options_.op_folders) add("--ops", folder.string());
   if (!options_.shaders.empty()) add("--shaders", options_.shaders.string());
   return words;
 }

@@ -5,6 +5,7 @@
 #include "harness/base/text.h"
 #include "harness/cases/expansion/load.h"
 #include "harness/commands/case_options.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/judge/drawn_points.h"
 #include "harness/commands/judge/fuzz.h"
 #include "harness/commands/judge/judge_runs.h"
@@ -40,6 +41,7 @@ std::uint64_t drawn_seed() {
 CaseOptions case_options(const JudgeOptions& options) {
   CaseOptions made;
   made.files = options.cases;
+  made.op_folders = options.op_folders;
   return made;
 }
 
@@ -76,7 +78,7 @@ class Judge {
   Judge(const JudgeOptions& options, const Context& context, const Terminal& terminal,
         std::function<bool()> stop_requested)
       : options_(with_cases(options)),
-        context_(context),
+        context_(with_ops(context, options.op_folders)),
         terminal_(terminal),
         stop_requested_(std::move(stop_requested)),
         folder_(options.out / new_run_id()),
@@ -219,7 +221,7 @@ class Judge {
   }
 
   const JudgeOptions options_;
-  const Context& context_;
+  const Context context_;
   const Terminal& terminal_;
   std::function<bool()> stop_requested_;
   std::filesystem::path folder_;

@@ -100,6 +100,7 @@ Words JudgeRuns::common_words(const std::string& name) const {
   // A submission must not read other rows' or the judge's memory.
   words.emplace_back("--robust-access");
   if (!options.device.empty()) add("--device", options.device);
+  for (const std::filesystem::path& folder : options.op_folders) add("--ops", folder.string());
   add("--out", (parts_.folder / name).string());
   add("--hang-limit", fmt::format("{}", options.hang_limit_s));
   // The limits of time and memory are for one worker that prepares nothing ahead.

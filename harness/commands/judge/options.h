@@ -13,6 +13,7 @@ struct JudgeOptions {
   std::filesystem::path submission;  ///< folder of GLSL files, as for --shaders
   /// Files or folders; empty: those that `assay run` finds, outside of the submission.
   std::vector<std::filesystem::path> cases;
+  std::vector<std::filesystem::path> op_folders;  ///< --ops: folders of ops that manifests declare
   std::vector<std::string> ops;
   std::string filter;
   std::filesystem::path

@@ -73,9 +73,12 @@ std::vector<std::filesystem::path> folders(const std::filesystem::path& folder) 
   return {folder};
 }
 
-std::map<std::string, std::string> code_of(const gpu::ShaderSources& sources, const std::string& shader) {
+std::map<std::string, std::string> code_of(const gpu::ShaderSources& sources,
+                                           const std::pair<std::string, gpu::ShaderFolders>& kernel) {
   std::map<std::string, std::string> code;
-  for (const auto& [name, source] : sources.closure(shader)) code[name] = without_comments(source.text);
+  for (const auto& [name, source] : sources.closure(kernel.first, kernel.second)) {
+    code[name] = source.is_module() ? source.text : without_comments(source.text);
+  }
   return code;
 }
 
@@ -96,32 +99,35 @@ std::vector<ShaderUse::Variant> ShaderUse::variants_of(const Case& test_case) co
   if (!made.program || made.unsupported) return {};
   std::vector<Variant> variants;
   for (const Dispatch& dispatch : made.program->dispatches)
-    variants.emplace_back(dispatch.shader, dispatch.defines);
+    variants.emplace_back(
+        Kernel{dispatch.shader, dispatch.external ? dispatch.external->folders : gpu::ShaderFolders{}},
+        dispatch.defines);
   return variants;
 } catch (const std::exception&) {
   return {};  // its row would say why it cannot run
 }
 
-bool ShaderUse::is_made_of_it(const std::string& shader) {
-  const auto [place, is_new] = made_of_it_.try_emplace(shader, false);
-  if (is_new) place->second = !library_.overrides(std::array{shader}).used.empty();
+bool ShaderUse::is_made_of_it(const Kernel& kernel) {
+  const auto [place, is_new] = made_of_it_.try_emplace(kernel, false);
+  if (is_new) place->second = !library_.overrides(std::array{kernel.first}, kernel.second).used.empty();
   return place->second;
 }
 
-bool ShaderUse::differs_in_code(const std::string& shader) {
-  const auto [place, is_new] = differ_in_code_.try_emplace(shader, false);
-  if (is_new) place->second = code_of(sources_, shader) != code_of(baseline_sources_, shader);
+bool ShaderUse::differs_in_code(const Kernel& kernel) {
+  const auto [place, is_new] = differ_in_code_.try_emplace(kernel, false);
+  if (is_new) place->second = code_of(sources_, kernel) != code_of(baseline_sources_, kernel);
   return place->second;
 }
 
 bool ShaderUse::differs(const Variant& variant) {
-  const auto& [shader, defines] = variant;
-  if (!is_made_of_it(shader) || !differs_in_code(shader)) return false;
+  const auto& [kernel, defines] = variant;
+  if (!is_made_of_it(kernel) || !differs_in_code(kernel)) return false;
   const auto [place, is_new] = differ_.try_emplace(variant, true);
   if (!is_new) return place->second;
   try {
-    place->second = gpu::without_debug_information(library_.compile(shader, defines).words) !=
-                    gpu::without_debug_information(baseline_.compile(shader, defines).words);
+    place->second =
+        gpu::without_debug_information(library_.compile(kernel.first, defines, kernel.second).words) !=
+        gpu::without_debug_information(baseline_.compile(kernel.first, defines, kernel.second).words);
   } catch (const Error&) {
     place->second = true;  // its rows will report why it does not compile
   }

@@ -41,18 +41,20 @@ class ShaderUse {
   const DeviceInfo& device() const { return device_; }
 
  private:
-  using Variant = std::pair<std::string, std::vector<Define>>;
+  /// A kernel: its file, and for one from outside the folders in which it is.
+  using Kernel = std::pair<std::string, gpu::ShaderFolders>;
+  using Variant = std::pair<Kernel, std::vector<Define>>;
 
   std::vector<Variant> variants_of(const Case& test_case) const;
-  bool is_made_of_it(const std::string& shader);
+  bool is_made_of_it(const Kernel& kernel);
   bool differs(const Variant& variant);
-  bool differs_in_code(const std::string& shader);
+  bool differs_in_code(const Kernel& kernel);
 
   const DeviceInfo& device_;
   gpu::ShaderLibrary library_, baseline_;
   gpu::ShaderSources sources_, baseline_sources_;
-  std::map<std::string, bool> made_of_it_;      ///< by shader
-  std::map<std::string, bool> differ_in_code_;  ///< by shader
+  std::map<Kernel, bool> made_of_it_;
+  std::map<Kernel, bool> differ_in_code_;
   std::map<Variant, bool> differ_;
 };
 

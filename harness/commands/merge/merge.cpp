@@ -4,6 +4,7 @@
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/load.h"
 #include "harness/cases/expectations/expectations.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/merge/merged_shards.h"
@@ -115,10 +116,12 @@ class CasesOfRun {
  public:
   /// Throws Error if they are missing or have changed.
   CasesOfRun(const RunInfo& run, const Context& context)
-      : device_(run.device), options_(context.parse_run(run.command)) {
+      : device_(run.device),
+        options_(context.parse_run(run.command)),
+        context_(with_ops(context, options_.cases.op_folders)) {
     const std::vector<fs::path> paths = options_.cases.paths();
     options_.cases.times.clear();  // which rows there are does not depend on them
-    loaded_ = load(options_.cases, paths, context.registry);
+    loaded_ = load(options_.cases, paths, context_.registry);
     if (const auto changed =
             different_inputs({{"cases", run.inputs.at("cases")}}, run_inputs(options_, loaded_)))
       throw Error(*changed + " have changed");
@@ -157,6 +160,7 @@ class CasesOfRun {
  private:
   DeviceInfo device_;
   RunOptions options_;
+  Context context_;  ///< outlives the cases
   LoadResult loaded_;
   Expectations expectations_;
 };

@@ -4,6 +4,7 @@
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations/expectations.h"
 #include "harness/chain/node_times.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/rules/rule_notes.h"
@@ -92,14 +93,14 @@ class Run {
   Run(const RunOptions& options, const Context& context, Session& session, const Terminal& terminal,
       const std::function<bool()>& stop_requested)
       : options_(options),
-        context_(context),
+        context_(with_ops(context, options.cases.op_folders)),
         session_(session),
         terminal_(terminal),
         failures_(static_cast<std::size_t>(options.attempt.max_failures)),
         stop_requested_([this, &stop_requested] {
           return failures_.is_reached() || (stop_requested && stop_requested());
         }),
-        loaded_(load_and_complain(options.cases, context.registry, terminal.errors)),
+        loaded_(load_and_complain(options.cases, context_.registry, terminal.errors)),
         selected_(selected_cases(options.cases, loaded_.cases)),
         groups_(planned_groups(options, selected_)),
         shard_(shard_of_run(options, groups_, terminal.log)),
@@ -336,7 +337,7 @@ class Run {
   }
 
   const RunOptions& options_;
-  const Context& context_;
+  const Context context_;
   Session& session_;
   const Terminal& terminal_;
   FailureLimit failures_;

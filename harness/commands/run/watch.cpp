@@ -186,6 +186,7 @@ class Watch {
     std::vector<std::filesystem::path> roots = options_.cases.paths();
     const std::vector<std::filesystem::path> shaders = shader_folders();
     roots.insert(roots.end(), shaders.begin(), shaders.end());
+    roots.insert(roots.end(), options_.cases.op_folders.begin(), options_.cases.op_folders.end());
     roots.insert(roots.end(), files.begin(), files.end());
     for (std::filesystem::path& root : roots) root = short_path(root);
     watch_.watch(roots);

@@ -78,6 +78,7 @@ std::string AnswerCache::key_of(const Op& op, const Params& params, std::span<co
   // Every line is named, so different keys never give the same text.
   std::string text = fmt::format("op {}\nversion {}\nparams {}\ninputs {}\ncode {}\n", op.name, op.version,
                                  params.canonical(), input_hash, options_.reference_code);
+  if (op.answer_version) text += fmt::format("answers {}\n", op.answer_version());
   if (!op.definition.empty()) text += fmt::format("definition {}\n{}", op.definition.size(), op.definition);
   for (const TensorSpec& tensor : tensors) {
     text += fmt::format("tensor {} {} {} {} {}\n", tensor.name, tensor.is_input() ? "input" : "output",

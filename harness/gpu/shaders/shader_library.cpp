@@ -181,12 +181,13 @@ std::vector<std::string> ShaderLibrary::names() const {
   return {names.begin(), names.end()};
 }
 
-Overrides ShaderLibrary::overrides(std::span<const std::string> shaders) const {
+Overrides ShaderLibrary::overrides(std::span<const std::string> shaders,
+                                   const std::vector<std::filesystem::path>& folders) const {
   const std::set<std::string> theirs = state_->sources.names_in_directories();
   std::set<std::string> used;
   for (const std::string& shader : shaders) {
-    for (const auto& [name, source] : state_->sources.closure(shader)) {
-      if (!source.is_embedded) used.insert(source.path);
+    for (const auto& [name, source] : state_->sources.closure(shader, folders)) {
+      if (source.is_override) used.insert(source.path);
     }
   }
   Overrides found{.used = {used.begin(), used.end()}, .unused = {}};

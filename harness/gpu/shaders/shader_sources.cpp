@@ -230,7 +230,10 @@ std::optional<ShaderSource> ShaderSources::find(const std::string& name, const S
   for (std::size_t i = 0; i < directories_.size(); ++i) {
     const std::optional<std::string> path = path_in_directory(i, wanted);
     if (!path) continue;
-    if (auto source = source_at(name, directories_[i], *path)) return source;
+    auto source = source_at(name, directories_[i], *path);
+    if (!source) continue;
+    source->is_override = true;
+    return source;
   }
   for (const fs::path& folder : folders) {
     if (auto source = source_at(name, folder, wanted.generic_string())) return source;

@@ -29,6 +29,7 @@ struct ShaderSource {
   std::string display;  ///< its name in messages: "shaders/common/indexing.glslh" or the override's path
   std::string text;     ///< of a module: its bytes
   bool is_embedded = false;
+  bool is_override = false;  ///< it is in an override directory
 
   bool is_module() const { return name.ends_with(".spv"); }
 };

@@ -56,6 +56,8 @@ std::string repro_options(const RunOptions& options) {
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
   for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
   if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
+  for (const std::filesystem::path& folder : options.cases.op_folders)
+    add("--ops " + shell_word(folder.string()));
   for (const std::string& value : options.cases.values) add("--set " + shell_word(value));
   if (options.rows.replays > 0) add(fmt::format("--replay {}", options.rows.replays));
   if (options.cases.nodes) add("--nodes");

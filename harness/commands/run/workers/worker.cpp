@@ -3,6 +3,7 @@
 #include "harness/base/parallel.h"
 #include "harness/base/text.h"
 #include "harness/cases/expansion/load.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/run/setup/device_session.h"
 #include "harness/commands/run/setup/engine_options.h"
@@ -158,7 +159,7 @@ class WorkerMain {
     limit_parallel_threads(open.jobs);
     load_cases(open.shard);
     SessionParts parts{.options = options_,
-                       .context = context_,
+                       .context = *with_ops_,
                        .devices = *devices_,
                        .selected = selected_,
                        .expectations = expectations_,
@@ -196,7 +197,8 @@ class WorkerMain {
   /// Errors in the files are discarded here: the supervisor, which reads them too, reports them.
   void load_cases(const ShardInfo& shard) {
     std::ostringstream told;
-    loaded_ = load_and_complain(options_.cases, context_.registry, told);
+    with_ops_.emplace(with_ops(context_, options_.cases.op_folders));
+    loaded_ = load_and_complain(options_.cases, with_ops_->registry, told);
     selected_ = selected_cases(options_.cases, loaded_.cases);
     if (shard.is_part()) selected_ = cases_of_shard(selected_, planned_groups(options_, selected_), shard);
     expectations_ = load_expectations(options_.cases.expectation_files()).expectations;
@@ -255,6 +257,7 @@ class WorkerMain {
   }
 
   Context context_;
+  std::optional<Context> with_ops_;  ///< outlives the cases
   WorkerOutput output_;
   WorkerInput input_;
   LogBuffer log_buffer_;

@@ -1,0 +1,162 @@
+#include "harness/external/external_program.h"
+
+#include "harness/base/error.h"
+#include "harness/external/variables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+namespace assay::external {
+namespace {
+
+Variables variables_of(const DeclaredImpl& impl, const ImplPoint& at, const DeviceInfo* device) {
+  return {.params = at.params, .tensors = at.tensors, .impl = &impl, .tune = &at.tune, .device = device};
+}
+
+std::string place_text(const PlacedExpression& placed) {
+  return fmt::format("{}:{}:{}", placed.where.file, placed.where.line, placed.where.column);
+}
+
+bool is_left_out(const DeclaredDispatch& dispatch, const Lookup& lookup) {
+  return dispatch.when && dispatch.when->evaluate(lookup) == 0;
+}
+
+std::array<std::int64_t, 3> workgroups_at(const DeclaredDispatch& dispatch, const Lookup& lookup) {
+  std::array<std::int64_t, 3> count{1, 1, 1};
+  for (std::size_t i = 0; i < dispatch.workgroups.size(); ++i) {
+    count[i] = dispatch.workgroups[i].evaluate(lookup);
+    if (count[i] < 1)
+      throw Error(fmt::format("{}: dispatch '{}' has {} workgroups along {}, and must have at least 1",
+                              place_text(dispatch.workgroups[i]), dispatch.label, count[i], "xyz"[i]));
+  }
+  return count;
+}
+
+std::vector<NamedNumber> numbers_at(const std::vector<NamedExpression>& expressions, const Lookup& lookup) {
+  std::vector<NamedNumber> numbers;
+  for (const NamedExpression& one : expressions)
+    numbers.push_back({one.name, one.value.evaluate_number(lookup)});
+  return numbers;
+}
+
+Define define_at(const DeclaredDefine& define, const Params& params, const Lookup& lookup) {
+  if (const auto* text = std::get_if<std::string>(&define.value)) return {define.name, *text};
+  if (const auto* value = std::get_if<PlacedExpression>(&define.value))
+    return {define.name, fmt::format("{}", value->evaluate(lookup))};
+  const auto& [param, texts] =
+      std::get<std::pair<std::string, std::map<std::string, std::string>>>(define.value);
+  return {define.name, texts.at(params.choice(param))};
+}
+
+/// Makes the dispatches of one program.
+class ProgramBuilder {
+ public:
+  ProgramBuilder(const Manifest& manifest, const DeclaredImpl& impl, const BuildContext& at)
+      : manifest_(manifest),
+        at_(at),
+        impl_(impl),
+        variables_(variables_of(impl, at, &at.device)),
+        lookup_(variables_.lookup()) {}
+
+  Program build() {
+    for (std::uint32_t i = 0; i < at_.tensors.size(); ++i)
+      resources_.emplace(at_.tensors[i].name, Resource::tensor(i));
+    for (const DeclaredScratch& scratch : impl_.scratch) add(scratch);
+    for (const DeclaredDispatch& dispatch : impl_.dispatches) {
+      if (!is_left_out(dispatch, lookup_)) program_.dispatches.push_back(dispatch_at(dispatch));
+    }
+    if (program_.dispatches.empty())
+      throw Error(fmt::format("{}: impl '{}' has no dispatch at this point: 'when' leaves all of them out",
+                              manifest_.file.string(), impl_.name));
+    return std::move(program_);
+  }
+
+ private:
+  void add(const DeclaredScratch& scratch) {
+    resources_.emplace(
+        scratch.name,
+        add_scratch(program_, {.name = scratch.name,
+                               .dtype = dtype_at(scratch.dtype, at_.params),
+                               .shape = shape_at(scratch.shape, lookup_,
+                                                 fmt::format("the scratch '{}'", scratch.name))}));
+  }
+
+  Dispatch dispatch_at(const DeclaredDispatch& declared) const {
+    Dispatch made{
+        .label = declared.label, .shader = declared.shader, .local_size = {1, 1, 1}, .role = declared.role};
+    const std::array<std::int64_t, 3> count = workgroups_at(declared, lookup_);
+    for (std::size_t i = 0; i < count.size(); ++i) {
+      constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+      made.workgroups[i] =
+          static_cast<std::uint32_t>(std::min(count[i], most));  // why_beyond_device() names them
+    }
+    for (const DeclaredDefine& define : declared.defines)
+      made.defines.push_back(define_at(define, at_.params, lookup_));
+    if (declared.subgroup_size) made.subgroup_size = subgroup_size(*declared.subgroup_size);
+    ExternalCall& call = made.external.emplace();
+    call.folders.push_back(manifest_.folder);
+    for (const std::filesystem::path& folder : manifest_.include_folders)
+      call.folders.push_back(manifest_.folder / folder);
+    call.constants = numbers_at(declared.constants, lookup_);
+    call.push = numbers_at(declared.push, lookup_);
+    call.uniforms = numbers_at(declared.uniforms, lookup_);
+    for (const DeclaredBinding& binding : declared.bindings) {
+      made.bindings.emplace_back(resources_.at(binding.resource));
+      call.places.push_back(binding.place);
+    }
+    return made;
+  }
+
+  std::uint32_t subgroup_size(const PlacedExpression& expression) const {
+    constexpr std::int64_t most = 128;
+    const std::int64_t size = expression.evaluate(lookup_);
+    if (size < 0 || size > most || (size & (size - 1)) != 0)
+      throw Error(fmt::format(
+          "{}: a subgroup size is a power of two up to {} (0: the driver chooses), and this is {}",
+          place_text(expression), most, size));
+    return static_cast<std::uint32_t>(size);
+  }
+
+  const Manifest& manifest_;
+  const BuildContext& at_;
+  const DeclaredImpl& impl_;
+  Variables variables_;
+  Lookup lookup_;
+  Program program_;
+  std::map<std::string, Resource> resources_;
+};
+
+}  // namespace
+
+Program program_at(const Manifest& manifest, const DeclaredImpl& impl, const BuildContext& at) {
+  return ProgramBuilder(manifest, impl, at).build();
+}
+
+std::optional<std::string> why_excluded(const DeclaredImpl& impl, const ImplPoint& at) {
+  const Variables variables = variables_of(impl, at, nullptr);
+  for (const DeclaredExclusion& exclusion : impl.exclusions) {
+    if (exclusion.when.evaluate(variables.lookup()) != 0) return exclusion.because;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> why_beyond_device(const DeclaredImpl& impl, const BuildContext& at) {
+  const Variables variables = variables_of(impl, at, &at.device);
+  const Lookup lookup = variables.lookup();
+  for (const DeclaredDispatch& dispatch : impl.dispatches) {
+    if (is_left_out(dispatch, lookup)) continue;
+    const std::array<std::int64_t, 3> count = workgroups_at(dispatch, lookup);
+    for (std::size_t i = 0; i < count.size(); ++i) {
+      const std::int64_t limit = at.device.max_workgroup_count[i];
+      if (count[i] > limit)
+        return fmt::format("dispatch '{}' needs {} workgroups along {}, maxComputeWorkGroupCount[{}] is {}",
+                           dispatch.label, count[i], "xyz"[i], i, limit);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay::external

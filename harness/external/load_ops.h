@@ -1,0 +1,25 @@
+#pragma once
+
+#include "harness/cases/yaml/diagnostic.h"
+#include "harness/op/op.h"
+
+#include <filesystem>
+#include <span>
+#include <vector>
+
+namespace assay::external {
+
+/// The ops that manifests declare.
+struct LoadedOps {
+  std::vector<Op> ops;
+  std::vector<Diagnostic> errors;
+};
+
+/// The file name of a manifest.
+inline constexpr const char* manifest_name = "op.yaml";
+
+/// Reads the manifest in each folder, or where it has none those in the folders directly below it. An op that
+/// `builtin` has, one that two manifests declare, and a folder without any manifest are errors.
+LoadedOps load_ops(std::span<const std::filesystem::path> folders, const Registry& builtin);
+
+}  // namespace assay::external

@@ -1,0 +1,117 @@
+#pragma once
+
+#include "harness/base/source_location.h"
+#include "harness/device/ceilings.h"
+#include "harness/external/expression/expression.h"
+#include "harness/op/op.h"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace assay::external {
+
+/// An expression and the place where its text begins in the manifest.
+struct PlacedExpression {
+  Expression expression = Expression::of(0);
+  SourceLocation where;
+
+  /// Throws Error "FILE:LINE:COLUMN: in 'EXPRESSION': ...".
+  std::int64_t evaluate(const Lookup& lookup) const;
+  Number evaluate_number(const Lookup& lookup) const;
+};
+
+/// A dtype, or the choice parameter that has its name.
+using DTypeOrParam = std::variant<DType, std::string>;
+
+/// The shape parameter that a tensor has as its shape, or an expression for each dim.
+using ShapeOrParam = std::variant<std::string, std::vector<PlacedExpression>>;
+
+/// How far a bounded output may be from the reference: abs + rel * |expected| + ulp * (the distance of floats
+/// at expected), and what the reference adds to it.
+struct OutputTolerance {
+  double abs = 0, rel = 0, ulp = 0;
+  std::string reason;
+};
+
+struct DeclaredTensor {
+  std::string name;
+  bool is_output = false;
+  bool constant = false;
+  DTypeOrParam dtype;
+  ShapeOrParam shape;
+  std::vector<Form> forms;
+  FillDomain domain;
+  OutputClass output_class = OutputClass::Exact;
+  OutputTolerance tolerance;
+  std::string constant_because, copy_because, ends_because;
+};
+
+/// The text of a #define: what an expression gives, the same text always, or one for each word of a choice.
+struct DeclaredDefine {
+  std::string name;
+  std::variant<PlacedExpression, std::string, std::pair<std::string, std::map<std::string, std::string>>>
+      value;
+};
+
+struct NamedExpression {
+  std::string name;
+  PlacedExpression value;
+};
+
+/// What is bound at a place of a kernel: the tensor or scratch of that name.
+struct DeclaredBinding {
+  std::string place, resource;
+};
+
+struct DeclaredDispatch {
+  std::string label, shader;
+  DispatchRole role = DispatchRole::Op;
+  std::optional<PlacedExpression> when;
+  std::vector<PlacedExpression> workgroups;  ///< up to three; others are 1
+  std::vector<NamedExpression> constants, push, uniforms;
+  std::vector<DeclaredBinding> bindings;
+  std::vector<DeclaredDefine> defines;
+  std::optional<PlacedExpression> subgroup_size;
+};
+
+struct DeclaredScratch {
+  std::string name;
+  DTypeOrParam dtype;
+  std::vector<PlacedExpression> shape;
+};
+
+/// Points that no device can run.
+struct DeclaredExclusion {
+  PlacedExpression when;
+  std::string because;
+};
+
+struct DeclaredImpl {
+  std::string name, summary;
+  Ceiling ceiling = Ceiling::Fp32;
+  std::vector<Tunable> tunables;
+  std::vector<DeclaredExclusion> exclusions;
+  std::vector<DeclaredScratch> scratch;
+  std::vector<DeclaredDispatch> dispatches;
+};
+
+/// An op as its manifest declares it.
+struct Manifest {
+  std::filesystem::path file, folder;
+  std::string op, summary;
+  int version = 1;
+  std::vector<ParamSpec> params;
+  std::vector<DeclaredTensor> tensors;
+  std::optional<PlacedExpression> operations, bytes_read, bytes_written;
+  std::filesystem::path reference;  ///< of Python
+  std::string function;
+  std::vector<std::filesystem::path> include_folders;
+  std::vector<DeclaredImpl> impls;
+};
+
+}  // namespace assay::external
