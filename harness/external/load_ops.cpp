@@ -80,11 +80,19 @@ class OpLoader {
     flaws.add_flaws(root);
     if (flaws.size() > 0) throw Problem(flaws.take());
     Manifest manifest = read_manifest(root);
+    if (is_loaded(manifest)) return;
     refuse_known(manifest, root);
     loaded_.ops.push_back(op_of(std::move(manifest)));
   }
 
  private:
+  /// Whether the registry has the op of this very file, as that of a command which runs another has.
+  bool is_loaded(const Manifest& manifest) const {
+    const Op* op = builtin_.find(manifest.op);
+    std::error_code error;
+    return op != nullptr && !op->declared_in.empty() && fs::equivalent(op->declared_in, manifest.file, error);
+  }
+
   void refuse_known(const Manifest& manifest, const Node& root) {
     const Node& name = *root.find_entry("op")->value;
     if (const Op* op = builtin_.find(manifest.op))

@@ -19,7 +19,8 @@ struct LoadedOps {
 inline constexpr const char* manifest_name = "op.yaml";
 
 /// Reads the manifest in each folder, or where it has none those in the folders directly below it. An op that
-/// `builtin` has, one that two manifests declare, and a folder without any manifest are errors.
+/// `builtin` has, one that two manifests declare, and a folder without any manifest are errors; an op that
+/// `builtin` has from this very manifest is left out.
 LoadedOps load_ops(std::span<const std::filesystem::path> folders, const Registry& builtin);
 
 }  // namespace assay::external

@@ -174,6 +174,7 @@ class Fuzzing {
   std::string command(const fs::path& file) const {
     std::string text = fmt::format("assay run {}", shell_word(file.string()));
     if (!options_.shaders.empty()) text += " --shaders " + shell_word(options_.shaders.string());
+    for (const fs::path& folder : options_.op_folders) text += " --ops " + shell_word(folder.string());
     if (!options_.device.empty()) text += " --device " + shell_word(options_.device);
     return text;
   }

@@ -66,8 +66,8 @@ std::string with_name(std::string text, const std::string& name) {
   return text;
 }
 
-std::vector<NewFile> files_of(const std::string& name) {
-  std::vector<NewFile> files = new_op_templates();
+std::vector<NewFile> files_of(const std::string& name, bool external) {
+  std::vector<NewFile> files = external ? external_op_templates() : new_op_templates();
   for (NewFile& file : files) file = {with_name(file.path, name), with_name(file.text, name)};
   return files;
 }
@@ -126,13 +126,32 @@ void write(const fs::path& path, const std::string& text) {
   throw Error(fmt::format("writing '{}': {}", path.string(), std::strerror(errno)), ExitCode::Infrastructure);
 }
 
+ExitCode new_external_op(const NewOpOptions& options, std::ostream& out) {
+  const std::string& name = options.name;
+  const fs::path folder = options.root / name;
+  if (fs::exists(fs::symlink_status(folder)))
+    throw Error(
+        fmt::format("writing the op '{}': '{}' already exists and is not changed", name, folder.string()));
+  make_directories(folder);
+  for (const NewFile& file : files_of(name, true)) {
+    write(options.root / file.path, file.text);
+    out << "wrote " << (options.root / file.path).lexically_normal().string() << '\n';
+  }
+  out << fmt::format(
+      "\nThe op computes y = x * factor. It passes as it is:\n  assay run --ops {0}\n"
+      "Then change the kernel, the reference and the manifest (see docs/own-ops.md).\n",
+      folder.lexically_normal().string());
+  return ExitCode::Fine;
+}
+
 }  // namespace
 
 ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostream& out) {
   const std::string& name = options.name;
   if (const std::string fault = fault_of(name, registry); !fault.empty())
     throw Error(fmt::format("naming an op '{}': {}", name, fault));
-  const std::vector<NewFile> files = files_of(name);
+  if (options.external) return new_external_op(options, out);
+  const std::vector<NewFile> files = files_of(name, false);
   refuse_to_harm(options.root, files, name);
   const NewFile page = page_with(name, options.root);
   for (const NewFile& file : files) {

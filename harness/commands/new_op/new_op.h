@@ -12,10 +12,11 @@ namespace assay::app {
 
 struct NewOpOptions {
   std::string name;
-  std::filesystem::path root = ".";  ///< the source tree
+  std::filesystem::path root = ".";  ///< the source tree; of an external op the folder for its own
+  bool external = false;             ///< a folder with a manifest, which needs no source tree
 };
 
-/// Writes the files of a working op into the source tree, adds it to docs/ops.md and lists the written files
+/// Writes the files of a working op into the source tree, or a folder of its own with a manifest, adds it to docs/ops.md and lists the written files
 /// on `out`. Throws Error(Usage), before anything is written, for an invalid name, if a file already exists,
 /// and if docs/ops.md is missing or has no table of ops.
 ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostream& out);
@@ -28,6 +29,9 @@ struct NewFile {
 
 /// The files of a working op, from harness/commands/new_op/templates/.
 std::vector<NewFile> new_op_templates();
+
+/// The files of a working op that a manifest declares.
+std::vector<NewFile> external_op_templates();
 
 /// The op's entry in docs/ops.md (harness/cases/describe/ops_page.h).
 struct NewOpEntry {

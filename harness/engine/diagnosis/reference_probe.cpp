@@ -11,12 +11,17 @@ namespace assay {
 namespace {
 
 constexpr double operations_of_byte = 8;  ///< estimated cost of moving a byte in a reference
+/// How many answers the budget is enough for where each is a process: about two seconds.
+constexpr double answers_of_programs = 16;
 
 double cost_of(const Case& test_case) {
   if (!test_case.op->work) return ReferenceProbe::default_budget;
   const Work work = test_case.op->work(test_case.params, test_case.tensors);
-  return static_cast<double>(work.operations) +
-         operations_of_byte * static_cast<double>(work.bytes_read + work.bytes_written) + 1000;
+  const double of_work = static_cast<double>(work.operations) +
+                         operations_of_byte * static_cast<double>(work.bytes_read + work.bytes_written) +
+                         1000;
+  const bool is_program = test_case.op->answer_version != nullptr;
+  return is_program ? std::max(of_work, ReferenceProbe::default_budget / answers_of_programs) : of_work;
 }
 
 template <class T>

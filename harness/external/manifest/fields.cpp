@@ -50,7 +50,7 @@ void check_names_of(const Node& value, const Expression& expression, const Scope
     throw_at(value, used.position,
              is_compared ? fmt::format("'{}' is no choice of '{}'", used.text, used.compared_with)
                          : fmt::format("'{}' is unknown here", used.text),
-             meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
+             meant);
   }
 }
 

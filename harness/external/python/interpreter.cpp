@@ -39,9 +39,16 @@ std::string path_variable() {
   return path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
 }
 
+/// ASSAY_PYTHON alone, if it is set.
+std::vector<std::string> candidates() {
+  const char* const chosen = std::getenv("ASSAY_PYTHON");
+  if (chosen != nullptr && *chosen != '\0') return {chosen};
+  return {"/usr/bin/python3", "python3"};
+}
+
 Interpreter found_interpreter() {
   Interpreter found{.path = "", .versions = "", .missing = "python3 is not installed: install python3-numpy"};
-  for (const char* candidate : {"/usr/bin/python3", "python3"}) {
+  for (const std::string& candidate : candidates()) {
     PythonRun run;
     try {
       run = run_python(candidate, {"-c", probe}, probe_s);

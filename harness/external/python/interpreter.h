@@ -19,7 +19,8 @@ struct Interpreter {
   std::string missing;   ///< what is missing, and how to install it; empty: nothing
 };
 
-/// The first of /usr/bin/python3 and the python3 of PATH that imports NumPy. It is looked for once.
+/// The one that the environment names as ASSAY_PYTHON, or the first of /usr/bin/python3 and the python3 of
+/// PATH that imports NumPy. It is looked for once.
 const Interpreter& interpreter();
 
 /// Runs the interpreter, isolated from the user's settings, with an environment of PATH and what keeps

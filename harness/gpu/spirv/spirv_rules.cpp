@@ -252,7 +252,7 @@ std::optional<std::string> validate_spirv(const std::vector<std::uint32_t>& word
   return complaints.empty() ? "invalid SPIR-V" : complaints;
 }
 
-void check_module(const std::string& display, const std::vector<std::uint32_t>& words) {
+void check_module(const std::string& display, const std::vector<std::uint32_t>& words) try {
   if (const auto forbidden = forbidden_in(words)) {
     throw CompileError(
         fmt::format("{}: {}, which no kernel may have: kernels may only compute from what is bound to them, "
@@ -263,6 +263,12 @@ void check_module(const std::string& display, const std::vector<std::uint32_t>& 
     throw CompileError(
         fmt::format("{}: its SPIR-V is invalid, which no kernel may be: {}", display, *complaints));
   }
+} catch (const CompileError&) {
+  throw;
+} catch (const Error& error) {
+  // What our reader cannot read is invalid, too: a compiler may write what the source demands.
+  throw CompileError(
+      fmt::format("{}: its SPIR-V is invalid, which no kernel may be: {}", display, error.what()));
 }
 
 }  // namespace assay::gpu

@@ -51,6 +51,17 @@ TEST_F(SpirvRules, AllowWhatComputes) {
             "");
 }
 
+TEST_F(SpirvRules, WhatCannotBeReadDoesNotCompile) {
+  // A packed vector format that does not exist, as the source demands it.
+  const std::vector<std::uint32_t> words = module_of(
+      "spirv_instruction(extensions = [\"SPV_KHR_integer_dot_product\"], capabilities = [6019, 6018], id = "
+      "4450)\n"
+      "int dot4(int a, int b, spirv_literal int format);\n" +
+          plain_y,
+      "y[0] = uint(dot4(int(x[0]), int(x[1]), 1));", {"GL_EXT_spirv_intrinsics"});
+  EXPECT_THAT(complaint(words), HasSubstr("mine/a.comp: its SPIR-V is invalid"));
+}
+
 TEST_F(SpirvRules, NothingHasTwoBindings) {
   const std::vector<std::uint32_t> words =
       module_of("layout(set = 0, binding = 1) spirv_decorate(33, 2) buffer Y { uint y[]; };\n",

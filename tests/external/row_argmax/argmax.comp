@@ -11,8 +11,16 @@ layout(push_constant) uniform Push { int columns; };
 shared float best[128];
 shared int place[128];
 
+bool is_nan(float value) { return (floatBitsToUint(value) & 0x7FFFFFFFu) > 0x7F800000u; }
+
+/// NaN is larger than every number, as in NumPy.
+bool is_larger(float a, float b) { return is_nan(a) ? !is_nan(b) : a > b; }
+bool is_equal(float a, float b) { return a == b || (is_nan(a) && is_nan(b)); }
+
+/// `at` == columns: there is no element.
 void take(uint i, float value, int at) {
-  if (value > best[i] || (value == best[i] && at < place[i])) {
+  if (at == columns) return;
+  if (place[i] == columns || is_larger(value, best[i]) || (is_equal(value, best[i]) && at < place[i])) {
     best[i] = value;
     place[i] = at;
   }
@@ -21,7 +29,7 @@ void take(uint i, float value, int at) {
 void main() {
   const uint i = gl_LocalInvocationID.x;
   const int first = int(gl_WorkGroupID.x) * columns;
-  best[i] = -3.402823466e38;
+  best[i] = 0;
   place[i] = columns;
   for (int c = int(i); c < columns; c += 128) take(i, x.values[first + c], c);
   barrier();

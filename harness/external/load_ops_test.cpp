@@ -1,0 +1,288 @@
+#include "harness/external/load_ops.h"
+
+#include "harness/cases/expansion/load.h"
+#include "tests/support/error_text.h"
+#include "tests/support/small_op.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+
+namespace assay::external {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace test;
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr const char* good = R"yaml(op: twice
+summary: y = 2 x
+params:
+  n: {type: integer, min: 1}
+  dtype: {type: choice, of: [f32, f16], default: f32}
+  eps: {type: number, default: 0.5}
+tensors:
+  x: {dtype: dtype, shape: [n, 2]}
+  y: {dtype: dtype, shape: [n, 2], role: output, class: bounded, tolerance: {abs: 0.5, rel: 0.25, ulp: 2, reason: test}}
+work: {ops: 2 * x.elements}
+reference: {python: ref.py}
+impls:
+  one:
+    tunables: {local: [64, 32]}
+    excludes:
+      - {when: n > 1000, because: too many}
+    scratch: {s: {dtype: i32, shape: [n + 1]}}
+    dispatches:
+      - shader: k.comp
+        workgroups: ["ceil_div(n, local)"]
+        push: {n: n, eps: eps}
+        bind: {x: x, "1.2": s, y: y}
+        defines: {T: {of: dtype, f32: float, f16: float16_t}, HALF: dtype == f16, WORD: {text: int}}
+      - {label: last, shader: k.comp, when: n > 4}
+cases:
+  - {name: a, n: {each: [1, 5]}}
+)yaml";
+
+class LoadOpsTest : public ::testing::Test {
+ protected:
+  LoadOpsTest() {
+    folder.write("twice/k.comp", "#version 450\nvoid main() {}\n");
+    folder.write("twice/ref.py", "def twice(x):\n    return {'y': x * 2.0}\n");
+  }
+
+  LoadedOps load(const std::string& manifest) {
+    folder.write("twice/op.yaml", manifest);
+    return load_ops(std::array{folder / "twice"}, builtin);
+  }
+
+  /// The errors of a manifest that differs from the good one in one place, as users see them.
+  std::string errors(const std::string& what, const std::string& with) {
+    std::string text = good;
+    const std::size_t at = text.find(what);
+    if (at == std::string::npos) return "the manifest has no " + what;
+    text.replace(at, what.size(), with);
+    std::string told;
+    for (const Diagnostic& error : load(text).errors) told += to_string(error) + "\n";
+    return told;
+  }
+
+  static Program program(const Op& op, std::int64_t n, const std::string& dtype = "f32") {
+    Params params;
+    params.set("n", n);
+    params.set("dtype", dtype);
+    params.set("eps", 0.5);
+    const std::vector<TensorSpec> tensors = op.tensors(params);
+    const std::vector<Form> forms(tensors.size());
+    const DeviceInfo device;
+    const Tune tune;
+    return op.impls.front().build(BuildContext(params, tensors, forms, device, tune));
+  }
+
+  TemporaryFolder folder;
+  Registry builtin{{}};
+};
+
+TEST_F(LoadOpsTest, MakesAnOpOfAManifest) {
+  LoadedOps loaded = load(good);
+  ASSERT_THAT(loaded.errors, IsEmpty());
+  ASSERT_EQ(loaded.ops.size(), 1U);
+  const Op& op = loaded.ops.front();
+  EXPECT_EQ(op.name, "twice");
+  EXPECT_EQ(op.params.size(), 3U);
+  const Program made = program(op, 5, "f16");
+  ASSERT_EQ(made.dispatches.size(), 2U);
+  const Dispatch& first = made.dispatches.front();
+  EXPECT_EQ(first.shader, "k.comp");
+  EXPECT_EQ(first.label, "k");
+  EXPECT_EQ(first.workgroups[0], 1U);
+  ASSERT_TRUE(first.external);
+  EXPECT_THAT(first.external->places, ElementsAre("x", "1.2", "y"));
+  EXPECT_EQ(first.bindings[1].resource, Resource::scratch(0));
+  EXPECT_THAT(first.external->push, ElementsAre(NamedNumber{"n", std::int64_t{5}}, NamedNumber{"eps", 0.5}));
+  const std::vector<Define> defines{{"T", "float16_t"}, {"HALF", "1"}, {"WORD", "int"}};
+  EXPECT_EQ(first.defines, defines);
+  EXPECT_EQ(made.scratch.front().shape, Shape{6});
+  EXPECT_EQ(made.dispatches.back().label, "last");
+  EXPECT_EQ(program(op, 4).dispatches.size(), 1U) << "'when' leaves the second out";
+}
+
+TEST_F(LoadOpsTest, ItsReferenceGivesABoundPerElement) {
+  const LoadedOps loaded = load(good);
+  ASSERT_THAT(loaded.errors, IsEmpty());
+  Params params;
+  params.set("n", std::int64_t{1});
+  params.set("dtype", std::string("f32"));
+  params.set("eps", 0.5);
+  HostTensor x(DType::F32, {1, 2});
+  x.as<float>()[1] = 3;
+  const std::vector<Expected> expected = loaded.ops.front().reference(params, std::array{x});
+  ASSERT_EQ(expected.size(), 1U);
+  EXPECT_EQ(expected[0].values.at(1), 6);
+  EXPECT_FLOAT_EQ(expected[0].bound[0], 0.5F);
+  EXPECT_FLOAT_EQ(expected[0].bound[1], 0.5F + 1.5F + 2 * 0x1p-21F);
+}
+
+TEST_F(LoadOpsTest, WhatAPointExcludesOrTheDeviceLacksIsNamed) {
+  const LoadedOps loaded = load(good);
+  const Op& op = loaded.ops.front();
+  const auto ask = [&](std::int64_t n, const DeviceInfo& device, const auto& about) {
+    Params params;
+    params.set("n", n);
+    params.set("dtype", std::string("f32"));
+    params.set("eps", 0.5);
+    const std::vector<TensorSpec> tensors = op.tensors(params);
+    const std::vector<Form> forms(tensors.size());
+    const Tune tune;
+    return about(BuildContext(params, tensors, forms, device, tune));
+  };
+  const auto invalid = [&](const BuildContext& at) { return op.impls.front().invalid_reason(at); };
+  const auto unsupported = [&](const BuildContext& at) { return op.impls.front().unsupported_reason(at); };
+  EXPECT_EQ(ask(1001, {}, invalid), "too many");
+  EXPECT_EQ(ask(1000, {}, invalid), std::nullopt);
+  DeviceInfo small;
+  small.max_workgroup_count[0] = 2;
+  EXPECT_EQ(ask(129, small, unsupported),
+            "dispatch 'k' needs 3 workgroups along x, maxComputeWorkGroupCount[0] is 2");
+  EXPECT_EQ(ask(128, small, unsupported), std::nullopt);
+}
+
+TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
+  EXPECT_THAT(errors("shader: k.comp", "shder: k.comp"),
+              AllOf(HasSubstr("op.yaml:19:9: error: a dispatch has no 'shader'"),
+                    HasSubstr("unknown key 'shder'"), HasSubstr("did you mean 'shader'?")));
+  EXPECT_THAT(
+      errors("\"ceil_div(n, local)\"", "\"ceil_div(n, lokal)\""),
+      AllOf(HasSubstr("op.yaml:20:35: error: 'lokal' is unknown here"), HasSubstr("did you mean 'local'?")));
+  EXPECT_THAT(errors("\"ceil_div(n, local)\"", "\"n + \""),
+              HasSubstr("op.yaml:20:27: error: 'workgroups': the expression ends where a value is missing"));
+  EXPECT_THAT(errors("dtype == f16", "dtype == f61"), HasSubstr("'f61' is no choice of 'dtype'"));
+  EXPECT_THAT(errors("[\"ceil_div(n, local)\"]", "[x.shape[0], 1]"),
+              HasSubstr("an expression with a bracket or a comma must be quoted"));
+  EXPECT_THAT(errors("\"ceil_div(n, local)\"", "ceil_div(n, local)"),
+              HasSubstr("an expression with a bracket or a comma must be quoted"));
+  EXPECT_THAT(errors("class: bounded, ", ""), HasSubstr("the tensor 'y' has floats and no 'class': write"));
+  EXPECT_THAT(
+      errors("class: bounded, tolerance: {abs: 0.5, rel: 0.25, ulp: 2, reason: test}", "class: bounded"),
+      HasSubstr("the tensor 'y' is bounded and has no 'tolerance'"));
+  EXPECT_THAT(errors(", reason: test", ""), HasSubstr("a tolerance needs a 'reason'"));
+  EXPECT_THAT(errors("role: output", "role: inout"), HasSubstr("not supported yet"));
+  EXPECT_THAT(errors("role: output, ", ""), HasSubstr("unknown key 'class'"));
+  EXPECT_THAT(errors("{x: x, \"1.2\"", "{x: z, \"1.2\""), HasSubstr("unknown tensor or scratch 'z'"));
+  EXPECT_THAT(errors("dtype: dtype, shape: [n, 2]}\n  y", "dtype: float, shape: [n, 2]}\n  y"),
+              HasSubstr("unknown dtype or choice parameter 'float'"));
+  EXPECT_THAT(errors("  n: {type: integer", "  fill: {type: integer"),
+              HasSubstr("'fill' is a key of the case language"));
+  EXPECT_THAT(errors("  x: {dtype", "  n: {dtype"), HasSubstr("'n' is a parameter, too"));
+  EXPECT_THAT(errors("  one:", "  auto:"), HasSubstr("'auto' stands for the impl that assay chooses"));
+}
+
+TEST_F(LoadOpsTest, PathsStayInTheFolderAndExist) {
+  folder.write("outside.comp", "");
+  folder.write("outside.py", "");
+  EXPECT_THAT(errors("shader: k.comp", "shader: missing.comp"), HasSubstr("there is no file 'missing.comp'"));
+  EXPECT_THAT(errors("shader: k.comp", "shader: ../outside.comp"),
+              HasSubstr("must be below the manifest's folder"));
+  EXPECT_THAT(errors("shader: k.comp", "shader: /etc/passwd"),
+              HasSubstr("must be below the manifest's folder"));
+  EXPECT_THAT(errors("shader: k.comp", "shader: ref.py"),
+              HasSubstr("a shader is a file .comp (GLSL) or .spv"));
+  EXPECT_THAT(errors("python: ref.py", "python: ../outside.py"),
+              HasSubstr("must be below the manifest's folder"));
+  fs::create_symlink(folder / "outside.py", folder / "twice/link.py");
+  EXPECT_THAT(errors("python: ref.py", "python: link.py"), HasSubstr("must be below the manifest's folder"));
+}
+
+TEST_F(LoadOpsTest, HostileManifestsAreErrors) {
+  EXPECT_THAT(errors("\"ceil_div(n, local)\"", "\"" + std::string(3000, '(') + "\""),
+              HasSubstr("nested at most 64"));
+  EXPECT_THAT(errors("good", "x"), HasSubstr("no good"));
+  EXPECT_THAT(errors("  one:", "  one: &a {dispatches: [*a]}\n  two:"), HasSubstr("error"));
+  const LoadedOps large = load([] {
+    std::string text = good;
+    text.replace(text.find("[n + 1]"), 7, "[n, 1099511627776]");
+    return text;
+  }());
+  ASSERT_THAT(large.errors, IsEmpty());
+  EXPECT_THAT(error_of([&] { program(large.ops.front(), 2); }),
+              HasSubstr("the scratch 's' has more than 2^40 elements"));
+  const LoadedOps many = load([] {
+    std::string text = good;
+    text.replace(text.find("ceil_div(n, local)"), 18, "1000000000000000000");
+    return text;
+  }());
+  const DeviceInfo device;
+  Params params;
+  params.set("n", std::int64_t{1});
+  params.set("dtype", std::string("f32"));
+  params.set("eps", 0.5);
+  const std::vector<TensorSpec> tensors = many.ops.front().tensors(params);
+  const std::vector<Form> forms(tensors.size());
+  const Tune tune;
+  EXPECT_EQ(
+      many.ops.front().impls.front().unsupported_reason(BuildContext(params, tensors, forms, device, tune)),
+      "dispatch 'k' needs 1000000000000000000 workgroups along x, maxComputeWorkGroupCount[0] is 65535");
+}
+
+TEST_F(LoadOpsTest, TheCasesOfAManifestAreThoseOfItsOpAlone) {
+  LoadedOps loaded = load(good);
+  const Registry registry(std::move(loaded.ops));
+  const LoadResult cases = load_cases(std::array{folder / "twice"}, registry);
+  ASSERT_THAT(cases.errors, IsEmpty());
+  ASSERT_EQ(cases.cases.size(), 2U);
+  EXPECT_EQ(cases.cases[1].id, "twice/a/5/one");
+  const LoadResult refused = load_cases(std::array{folder / "twice"}, builtin);
+  ASSERT_EQ(refused.errors.size(), 1U);
+  EXPECT_THAT(
+      to_string(refused.errors.front()),
+      HasSubstr("the file declares the op 'twice', whose reference is a program: if you trust it, give its "
+                "folder with --ops"));
+  fs::copy(folder / "twice", folder / "copy", fs::copy_options::recursive);
+  const LoadResult other = load_cases(std::array{folder / "copy"}, registry);
+  EXPECT_EQ(other.errors.size(), 1U) << "another folder was trusted";
+}
+
+TEST_F(LoadOpsTest, AnOpHasOnePlace) {
+  Op known;
+  known.name = "twice";
+  known.files = {"ops/twice.cpp"};
+  const Registry with_it({known});
+  folder.write("twice/op.yaml", good);
+  const LoadedOps refused = load_ops(std::array{folder / "twice"}, with_it);
+  ASSERT_EQ(refused.errors.size(), 1U);
+  EXPECT_EQ(refused.errors.front().message,
+            "'twice' is an op of assay, declared in ops/twice.cpp: name this one otherwise");
+  fs::copy(folder / "twice", folder / "copy", fs::copy_options::recursive);
+  const LoadedOps both = load_ops(std::array{folder.path()}, builtin);
+  EXPECT_EQ(both.ops.size(), 1U);
+  ASSERT_EQ(both.errors.size(), 1U);
+  EXPECT_THAT(both.errors.front().message, HasSubstr("the op 'twice' is already declared in"));
+  EXPECT_EQ(load_ops(std::array{folder / "twice", folder / "copy/../twice"}, builtin).errors.size(), 0U);
+}
+
+TEST_F(LoadOpsTest, AFolderWithoutAManifestIsAnError) {
+  fs::create_directory(folder / "empty");
+  EXPECT_THAT(load_ops(std::array{folder / "empty"}, builtin).errors.at(0).message,
+              HasSubstr("there is no op.yaml in this folder or in one directly below it"));
+  EXPECT_THAT(load_ops(std::array{folder / "missing"}, builtin).errors.at(0).message,
+              HasSubstr("No such file"));
+}
+
+TEST_F(LoadOpsTest, AnswersAreOfOtherFilesWhenTheFolderChanges) {
+  const std::string before = load(good).ops.front().answer_version();
+  folder.write("twice/ref.py", "def twice(x):\n    return {'y': x * 2}\n");
+  const std::string after = load(good).ops.front().answer_version();
+  EXPECT_NE(before, after);
+  fs::copy(folder / "twice", folder / "copy", fs::copy_options::recursive);
+  EXPECT_EQ(load_ops(std::array{folder / "copy"}, builtin).ops.front().answer_version(), after);
+  EXPECT_THAT(after, HasSubstr("NumPy"));
+}
+
+}  // namespace
+}  // namespace assay::external

@@ -1,0 +1,186 @@
+#include "tests/support/assay_binary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+// Ops that a manifest declares, as a user runs them: the five of this folder, and copies with a fault.
+
+namespace assay::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const fs::path here = fs::absolute(fs::path(ASSAY_SOURCE_DIR) / "tests/external").lexically_normal();
+
+class External : public ::testing::Test {
+ protected:
+  ProcessResult run_ops(const fs::path& ops, std::vector<std::string> more = {}) {
+    std::vector<std::string> words{"run",   "--ops", ops.string(),   "--tier",
+                                   "smoke", "--out", folder / "out", "--overwrite"};
+    words.insert(words.end(), more.begin(), more.end());
+    return assay(words);
+  }
+
+  /// A copy of an op's folder in which one text of a file is another.
+  fs::path copy_with(const std::string& op, const std::string& file, const std::string& what,
+                     const std::string& with) {
+    fs::copy(here / op, folder / op, fs::copy_options::recursive);
+    std::string text = folder.read(op + "/" + file);
+    const std::size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    folder.write(op + "/" + file, text.replace(at, what.size(), with));
+    return folder / op;
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(External, AllPassWithValidation) {
+  const ProcessResult result = run_ops(here, {"--validation"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("PASS               44"));
+}
+
+struct Fault {
+  const char *op, *file, *what, *with;
+};
+
+class ExternalFault : public External, public ::testing::WithParamInterface<Fault> {};
+
+TEST_P(ExternalFault, IsFound) {
+  const auto& [op, file, what, with] = GetParam();
+  const ProcessResult result = run_ops(copy_with(op, file, what, with), {"--max-failures", "1"});
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("by the reference, got"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, ExternalFault,
+    ::testing::Values(Fault{"row_softmax", "softmax.comp", "c < columns; c += gl_WorkGroupSize.x) sum",
+                            "c < columns - 1; c += gl_WorkGroupSize.x) sum"},
+                      Fault{"row_norm", "norm.comp", "+ p.eps", ""},
+                      Fault{"rope_pairs", "rope.comp", "a * s + b * c", "a * s - b * c"},
+                      Fault{"row_argmax", "argmax.comp", "at < place[i]", "at > place[i]"},
+                      Fault{"sum_all", "common/tree.glsl", "half_size > 0", "half_size > 1"}),
+    [](const auto& with) { return std::string(with.param.op); });
+
+TEST_F(External, AWriteBehindTheEndIsFound) {
+  const ProcessResult result =
+      run_ops(copy_with("rope_pairs", "rope.comp", "if (pair >= sizes.pairs) return;", ""));
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("was written past its end"));
+}
+
+TEST_F(External, IdsAndDataDoNotDependOnTheFolder) {
+  fs::copy(here / "row_argmax", folder / "elsewhere", fs::copy_options::recursive);
+  const auto accu_of = [&](const fs::path& ops) {
+    EXPECT_EQ(run_ops(ops).exit_code, 0);
+    return read_file(device_folder(folder / "out") / "accu.csv");
+  };
+  const auto without_places = [](std::string text, const std::string& place) {
+    for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place))
+      text.erase(at, place.size());
+    return text;
+  };
+  const std::string first = without_places(accu_of(here / "row_argmax"), (here / "row_argmax").string());
+  const std::string second = without_places(accu_of(folder / "elsewhere"), (folder / "elsewhere").string());
+  const auto ids_and_hashes = [](const std::string& csv) { return csv.substr(0, csv.find("ms")); };
+  EXPECT_EQ(ids_and_hashes(first), ids_and_hashes(second));
+}
+
+TEST_F(External, AManifestThatNobodyTrustsIsRefused) {
+  const ProcessResult result = assay({"run", (here / "row_argmax").string(), "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("op.yaml:1:1: error: the file declares the op 'row_argmax'"),
+                                HasSubstr("give its folder with --ops")));
+}
+
+TEST_F(External, WithoutNumPyItsRowsAreSkipped) {
+  folder.write("bin/python3", "#!/bin/sh\nexit 1\n");
+  fs::permissions(folder / "bin/python3", fs::perms::owner_all);
+  const ProcessResult result =
+      assay({"run", "--ops", (here / "row_argmax").string(), "--tier", "smoke", "--out", folder / "out"},
+            {{"ASSAY_PYTHON", (folder / "bin/python3").string()}});
+  EXPECT_EQ(result.exit_code, 2) << result.out;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("SKIPPED"), HasSubstr("python3-numpy")));
+}
+
+TEST_F(External, AReferenceThatFailsFailsItsRowsWithItsTraceback) {
+  const ProcessResult result =
+      run_ops(copy_with("row_argmax", "reference.py", "x.argmax(axis=1)", "x.argmax(axis=7)"));
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("in row_argmax: return"));
+}
+
+TEST_F(External, ShadersOfAFolderReplaceItsKernels) {
+  folder.write("mine/argmax.comp", read_file(here / "row_argmax/argmax.comp") + "\n// mine\n");
+  const ProcessResult result = run_ops(here / "row_argmax", {"--shaders", folder / "mine"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.err + result.out, HasSubstr("argmax.comp"));
+}
+
+TEST_F(External, OtherCommandsTakeThem) {
+  const std::string ops = (here / "row_softmax").string();
+  EXPECT_THAT(assay({"list", "--ops", ops}).out, HasSubstr("row_softmax/small/33x1000/rows"));
+  EXPECT_THAT(assay({"ops", "row_softmax", "--ops", ops}).out, HasSubstr("softmax over the last dim"));
+  EXPECT_THAT(assay({"ops", "--ops", ops}).out, HasSubstr("row_softmax"));
+  EXPECT_THAT(assay({"schema", "--ops", ops}).out, HasSubstr("row_softmax"));
+  const ProcessResult fuzzed = assay({"fuzz", "row_argmax", "--ops", (here / "row_argmax").string(),
+                                      "--seconds", "2", "--seed", "1", "--out", folder / "fuzz"});
+  EXPECT_EQ(fuzzed.exit_code, 0) << fuzzed.out << fuzzed.err;
+}
+
+TEST_F(External, ANewOpPassesAsItIsWritten) {
+  const std::vector<std::string> words{"new-op", "scaled", "--external", "--dir", folder.path().string()};
+  const ProcessResult written = assay(words);
+  EXPECT_EQ(written.exit_code, 0) << written.err;
+  EXPECT_THAT(written.out, HasSubstr("scaled/op.yaml"));
+  const ProcessResult result = run_ops(folder / "scaled");
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("PASS                6"));
+  const ProcessResult again = assay(words);
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_THAT(again.err, HasSubstr("already exists and is not changed"));
+}
+
+TEST_F(External, TheExampleOfTheDocumentIsTheOpOfThisFolder) {
+  const std::string document = read_file(fs::path(ASSAY_SOURCE_DIR) / "docs/own-ops.md");
+  const std::string op = read_file(here / "row_softmax/op.yaml");
+  const std::size_t begin = document.find("```yaml\n") + 8;
+  const std::string example = document.substr(begin, document.find("```", begin) - begin);
+  std::string without_comments;
+  for (std::size_t at = op.find('\n') + 1; at < op.size();) {
+    const std::size_t end = op.find('\n', at);
+    const std::string line = op.substr(at, end - at);
+    const std::string code = line.substr(0, line.find("  #"));
+    without_comments += code.substr(0, code.find_last_not_of(' ') + 1) + "\n";
+    at = end + 1;
+  }
+  EXPECT_EQ(example, without_comments);
+  EXPECT_THAT(document,
+              HasSubstr(read_file(here / "row_softmax/reference.py")
+                            .substr(read_file(here / "row_softmax/reference.py").find("import"), 18)));
+}
+
+TEST_F(External, ASubmissionIsJudged) {
+  std::string text = read_file(here / "row_argmax/argmax.comp");
+  text.replace(text.find("best[i] = value;"), 0, "\n    ");
+  text.replace(text.find("for (int c = int(i); c < columns; c += 128)"), 43,
+               "for (int c = int(i); columns > c; c += 128)");
+  folder.write("mine/argmax.comp", text);
+  const ProcessResult result =
+      assay({"judge", folder / "mine", "--ops", (here / "row_argmax").string(), "--rows", "2", "--out",
+             folder / "judge", "--filter", "row_argmax/small*"});
+  EXPECT_THAT(result.out, HasSubstr("accuracy 2 of 2")) << result.err;
+}
+
+}  // namespace
+}  // namespace assay::test
