@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Times what PyTorch offers for assay's timed cases on an NVIDIA GPU, and prints it as CSV for `assay import`.
 
-    python3 scripts/peers/pytorch.py >pytorch.csv        with a Python that has PyTorch with CUDA
+    python3 scripts/peers/pytorch.py >pytorch.csv        with a Python that has PyTorch with CUDA; GROUP... chooses
+                                                         among linear, decode, quantization, convolution, external
     assay import pytorch.csv --as 'PyTorch' --rows assay-out --out peers
 
 Each kernel is captured in a CUDA graph, over as many sets of inputs as exceed the last-level cache several times (cold
@@ -162,6 +163,42 @@ def convolution_entries():
                make, cold_sets(2 * elements), "cuDNN, float16, channels last")
 
 
+@torch.compile
+def rope_pairs(x, cosines, sines):
+    a, b = x[..., 0::2].float(), x[..., 1::2].float()
+    return torch.stack([a * cosines - b * sines, a * sines + b * cosines], -1).flatten(-2).to(x.dtype)
+
+
+def external_entries():
+    """The ops of tests/external, at the shapes of their timed cases."""
+    def matrix(of):
+        def make():
+            x, weight = torch.randn(4096, 4096, device=DEVICE), torch.randn(4096, device=DEVICE)
+            return lambda: of(x, weight)
+        return make
+
+    for op, of, how in (
+            ("row_softmax", lambda x, _: functional.softmax(x, 1), "softmax"),
+            ("row_norm", lambda x, weight: functional.rms_norm(x, (4096,), weight, 1e-5), "rms_norm"),
+            ("row_argmax", lambda x, _: x.argmax(1), "argmax")):
+        yield op, (4096, 4096), "", "hot", matrix(of), 1, how
+
+    def total():
+        x = torch.randn(16777216, device=DEVICE)
+        return x.sum
+    yield "sum_all", (16777216,), "", "hot", total, 1, "sum"
+    for name, dtype in (("f32", torch.float32), ("f16", torch.float16)):
+        def rotate(dtype=dtype):
+            x = torch.randn(512, 32, 128, device=DEVICE, dtype=dtype)
+            tables = torch.rand(2, 512, 1, 64, device=DEVICE)
+            return lambda: rope_pairs(x, tables[0], tables[1])
+        yield "rope_pairs", (512, 32, 128), f"dtype={name}", "hot", rotate, 1, "torch.compile"
+
+
+GROUPS = {"linear": linear_entries, "decode": decode_entries, "quantization": quantization_entries,
+          "convolution": convolution_entries, "external": external_entries}
+
+
 def main():
     torch.manual_seed(0)
     torch.backends.cudnn.benchmark = True
@@ -169,8 +206,8 @@ def main():
     out = csv.writer(sys.stdout)
     out.writerow(["op", "shape", "params", "cache", "us", "source"])
     with torch.inference_mode():
-        for entries in (linear_entries, decode_entries, quantization_entries, convolution_entries):
-            for op, shape, params, cache, make, sets, how in entries():
+        for group in sys.argv[1:] or GROUPS:
+            for op, shape, params, cache, make, sets, how in GROUPS[group]():
                 us = median_us(make, sets)
                 out.writerow([op, "x".join(map(str, shape)), params, cache, f"{us:.2f}", f"{where}: {how}"])
                 sys.stdout.flush()

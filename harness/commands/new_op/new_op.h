@@ -16,9 +16,10 @@ struct NewOpOptions {
   bool external = false;             ///< a folder with a manifest, which needs no source tree
 };
 
-/// Writes the files of a working op into the source tree, or a folder of its own with a manifest, adds it to docs/ops.md and lists the written files
-/// on `out`. Throws Error(Usage), before anything is written, for an invalid name, if a file already exists,
-/// and if docs/ops.md is missing or has no table of ops.
+/// Writes the files of a working op into the source tree and adds it to docs/ops.md, or writes a folder of
+/// its own with a manifest. Lists the written files on `out`. Throws Error(Usage), before anything is
+/// written, for an invalid name, if a file already exists, and if docs/ops.md is missing or has no table of
+/// ops.
 ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostream& out);
 
 /// A file that `assay new-op` writes. The word NEW_OP stands for the op's name, in path and text.

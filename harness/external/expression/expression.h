@@ -1,34 +1,15 @@
 #pragma once
 
+#include "harness/external/expression/expression_value.h"
+
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace assay::external {
-
-/// An expression that cannot be parsed or evaluated, and the byte of its text where that shows.
-class ExpressionError : public std::runtime_error {
- public:
-  ExpressionError(std::size_t position, const std::string& message)
-      : std::runtime_error(message), position_(position) {}
-  std::size_t position() const { return position_; }
-
- private:
-  std::size_t position_;
-};
-
-/// The value of a name: an integer (booleans are 0 and 1), a number, the word of a choice, or a list.
-using Variable = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
-
-/// Returns the variable of a name, such as "shape" or "device.subgroup_size"; nothing if there is none.
-using Lookup = std::function<std::optional<Variable>(std::string_view)>;
 
 /// A name in an expression.
 struct UsedName {
@@ -48,9 +29,6 @@ struct ExpressionNode;
 /// may only be compared with a choice.
 class Expression {
  public:
-  static constexpr std::size_t max_bytes = 4096;
-  static constexpr int max_depth = 64;
-
   /// Throws ExpressionError, also for a text that is longer or more deeply nested than anybody writes.
   static Expression parse(std::string text);
   /// The constant.

@@ -1,8 +1,10 @@
 #pragma once
 
-#include "harness/external/expression/expression.h"
+#include "harness/external/expression/expression_value.h"
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::external {
@@ -22,6 +24,9 @@ using ExpressionPart = std::shared_ptr<const ExpressionNode>;
 
 /// Throws ExpressionError.
 ExpressionPart parse_expression(std::string_view text);
+
+/// Returns "an integer", "a number", "a word" or "a list".
+std::string type_text(const Variable& value);
 
 /// Throws ExpressionError.
 Variable value_of(const ExpressionNode& node, const Lookup& lookup);

@@ -36,8 +36,8 @@ class ExpressionParser {
   explicit ExpressionParser(std::string_view text) : text_(text) {}
 
   ExpressionPart parse() {
-    if (text_.size() > Expression::max_bytes)
-      throw ExpressionError(0, fmt::format("an expression has at most {} bytes", Expression::max_bytes));
+    if (text_.size() > most_expression_bytes)
+      throw ExpressionError(0, fmt::format("an expression has at most {} bytes", most_expression_bytes));
     ExpressionPart whole = part(0);
     skip_blanks();
     if (at_ < text_.size()) fail(fmt::format("'{}' was not expected here", text_.substr(at_, 1)));
@@ -49,8 +49,8 @@ class ExpressionParser {
   class Depth {
    public:
     explicit Depth(ExpressionParser& parser) : parser_(parser) {
-      if (++parser_.depth_ > Expression::max_depth)
-        parser_.fail(fmt::format("an expression is nested at most {} deep", Expression::max_depth));
+      if (++parser_.depth_ > most_expression_depth)
+        parser_.fail(fmt::format("an expression is nested at most {} deep", most_expression_depth));
     }
     ~Depth() { --parser_.depth_; }
     Depth(const Depth&) = delete;

@@ -9,7 +9,8 @@ layout(local_size_x_id = 0) in;
 
 layout(set = 0, binding = 0) readonly buffer X { ELEMENT x[]; };
 layout(set = 0, binding = 1) readonly buffer Cosines { float cosines[]; };
-layout(set = 0, binding = 2) readonly buffer Sines { float values[]; } sine_table;
+layout(set = 0, binding = 2) readonly buffer Sines { float values[]; }
+sine_table;
 layout(set = 0, binding = 3) writeonly buffer Y { ELEMENT y[]; };
 layout(set = 0, binding = 4, std140) uniform Sizes {
   uint pairs;

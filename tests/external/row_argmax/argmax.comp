@@ -4,8 +4,10 @@
 
 layout(local_size_x = 128) in;
 
-layout(binding = 0) readonly buffer X { float values[]; } x;
-layout(binding = 1) writeonly buffer Y { int values[]; } y;
+layout(binding = 0) readonly buffer X { float values[]; }
+x;
+layout(binding = 1) writeonly buffer Y { int values[]; }
+y;
 layout(push_constant) uniform Push { int columns; };
 
 shared float best[128];
