@@ -81,11 +81,12 @@ Expected expected_of(const DeclaredTensor& declared, const WantedOutput& wanted,
     std::vector<float> bounds = bounds_of(answer, declared.tolerance, wanted.dtype);
     return {.values = std::move(answer.values), .bound = std::move(bounds)};
   }
-  if (answer.values.dtype() != wanted.dtype)
+  if (answer.values.dtype() != wanted.dtype) {
     throw Error(fmt::format(
         "the reference gave '{}' as float64, and the op declares it exact: return it as {}, rounded "
         "as the op defines it",
         wanted.name, name_of(wanted.dtype)));
+  }
   return {.values = std::move(answer.values)};
 }
 

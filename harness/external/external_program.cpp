@@ -28,9 +28,10 @@ std::array<std::int64_t, 3> workgroups_at(const DeclaredDispatch& dispatch, cons
   std::array<std::int64_t, 3> count{1, 1, 1};
   for (std::size_t i = 0; i < dispatch.workgroups.size(); ++i) {
     count[i] = dispatch.workgroups[i].evaluate(lookup);
-    if (count[i] < 1)
+    if (count[i] < 1) {
       throw Error(fmt::format("{}: dispatch '{}' has {} workgroups along {}, and must have at least 1",
                               place_text(dispatch.workgroups[i]), dispatch.label, count[i], "xyz"[i]));
+    }
   }
   return count;
 }
@@ -68,9 +69,10 @@ class ProgramBuilder {
     for (const DeclaredDispatch& dispatch : impl_.dispatches) {
       if (!is_left_out(dispatch, lookup_)) program_.dispatches.push_back(dispatch_at(dispatch));
     }
-    if (program_.dispatches.empty())
+    if (program_.dispatches.empty()) {
       throw Error(fmt::format("{}: impl '{}' has no dispatch at this point: 'when' leaves all of them out",
                               manifest_.file.string(), impl_.name));
+    }
     return std::move(program_);
   }
 
@@ -113,10 +115,11 @@ class ProgramBuilder {
   std::uint32_t subgroup_size(const PlacedExpression& expression) const {
     constexpr std::int64_t most = 128;
     const std::int64_t size = expression.evaluate(lookup_);
-    if (size < 0 || size > most || (size & (size - 1)) != 0)
+    if (size < 0 || size > most || (size & (size - 1)) != 0) {
       throw Error(fmt::format(
           "{}: a subgroup size is a power of two up to {} (0: the driver chooses), and this is {}",
           place_text(expression), most, size));
+    }
     return static_cast<std::uint32_t>(size);
   }
 
@@ -151,9 +154,10 @@ std::optional<std::string> why_beyond_device(const DeclaredImpl& impl, const Bui
     const std::array<std::int64_t, 3> count = workgroups_at(dispatch, lookup);
     for (std::size_t i = 0; i < count.size(); ++i) {
       const std::int64_t limit = at.device.max_workgroup_count[i];
-      if (count[i] > limit)
+      if (count[i] > limit) {
         return fmt::format("dispatch '{}' needs {} workgroups along {}, maxComputeWorkGroupCount[{}] is {}",
                            dispatch.label, count[i], "xyz"[i], i, limit);
+      }
     }
   }
   return std::nullopt;

@@ -27,9 +27,10 @@ std::map<std::string, fs::path> files_below(const fs::path& folder) {
     if (at->path().filename() == "__pycache__") at.disable_recursion_pending();
     if (!at->is_regular_file(gone)) continue;
     files.emplace(at->path().lexically_relative(folder).generic_string(), at->path());
-    if (files.size() > most_files)
+    if (files.size() > most_files) {
       throw Error(fmt::format("reading the folder of an op: '{}' has more than {} files", folder.string(),
                               most_files));
+    }
   }
   if (error)
     throw Error(fmt::format("reading the folder of an op: '{}': {}", folder.string(), error.message()));
@@ -44,10 +45,11 @@ std::string folder_hash(const fs::path& folder) {
   for (const auto& [name, path] : files_below(folder)) {
     const std::optional<std::string> content = whole_regular_file(path, most_bytes);
     if (content) bytes += content->size();
-    if (!content || bytes > most_bytes)
+    if (!content || bytes > most_bytes) {
       throw Error(
           fmt::format("reading the folder of an op: '{}' cannot be read, or the folder has more than {} MiB",
                       path.string(), most_bytes >> 20U));
+    }
     all += fmt::format("{} {} {}\n", name, content->size(), source_hash(*content));
   }
   return source_hash(all);

@@ -49,9 +49,10 @@ Problem with_hint(const Problem& problem) {
     const bool has_flow = one.source_line.find_first_of("[{") != std::string::npos;
     const bool has_index =
         one.source_line.find_first_of("[(", one.source_line.find_first_of("[{") + 1) != std::string::npos;
-    if (has_flow && has_index)
+    if (has_flow && has_index) {
       one.message +=
           "; inside [] and {} an expression with a bracket or a comma must be quoted, as \"shape[0]\"";
+    }
   }
   return Problem(std::move(diagnostics));
 }
@@ -95,14 +96,16 @@ class OpLoader {
 
   void refuse_known(const Manifest& manifest, const Node& root) {
     const Node& name = *root.find_entry("op")->value;
-    if (const Op* op = builtin_.find(manifest.op))
+    if (const Op* op = builtin_.find(manifest.op)) {
       throw Problem(
           diagnose(name, fmt::format("'{}' is an op of assay, declared in {}: name this one otherwise",
                                      manifest.op, op->files.empty() ? "its sources" : op->files.front())));
+    }
     const auto [known, is_new] = declared_.emplace(manifest.op, manifest.file);
-    if (!is_new)
+    if (!is_new) {
       throw Problem(diagnose(
           name, fmt::format("the op '{}' is already declared in {}", manifest.op, known->second.string())));
+    }
   }
 
   const Registry& builtin_;

@@ -180,6 +180,9 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_THAT(errors("  n: {type: integer", "  fill: {type: integer"),
               HasSubstr("'fill' is a key of the case language"));
   EXPECT_THAT(errors("  x: {dtype", "  n: {dtype"), HasSubstr("'n' is a parameter, too"));
+  EXPECT_EQ(errors("WORD: {text: int}", "\"LOAD(b, i)\": {text: \"b[i]\"}"), "");
+  EXPECT_THAT(errors("WORD: {text", "\"A B\": {text"), HasSubstr("'A B' cannot be #defined"));
+  EXPECT_THAT(errors("{text: int}", "{text: \"a\\nb\"}"), HasSubstr("the text of a #define is one line"));
   EXPECT_THAT(errors("  one:", "  auto:"), HasSubstr("'auto' stands for the impl that assay chooses"));
 }
 

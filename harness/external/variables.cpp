@@ -39,12 +39,13 @@ std::optional<Variable> param_value(const Params& params, std::string_view name)
   return std::visit(
       [](const auto& value) -> std::optional<Variable> {
         using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, QParams>)
+        if constexpr (std::is_same_v<T, QParams>) {
           return std::nullopt;
-        else if constexpr (std::is_same_v<T, bool>)
+        } else if constexpr (std::is_same_v<T, bool>) {
           return std::int64_t{value};
-        else
+        } else {
           return value;
+        }
       },
       params.at(name));
 }
@@ -90,12 +91,14 @@ Shape shape_at(const std::vector<PlacedExpression>& dims, const Lookup& lookup, 
   for (const PlacedExpression& dim : dims) {
     const std::int64_t size = dim.evaluate(lookup);
     const SourceLocation& at = dim.where;
-    if (size < 1)
+    if (size < 1) {
       throw Error(fmt::format("{}:{}:{}: dim {} of {}, '{}', is {}, and must be at least 1", at.file, at.line,
                               at.column, shape.size(), what, dim.expression.text(), size));
-    if (size > most_elements / elements)
+    }
+    if (size > most_elements / elements) {
       throw Error(fmt::format("{}:{}:{}: {} has more than 2^40 elements: dim {} is {}", at.file, at.line,
                               at.column, what, shape.size(), size));
+    }
     elements *= size;
     shape.push_back(size);
   }

@@ -111,8 +111,8 @@ struct ExternalCall {
   /// Specialization constants by name, by id ("3"), or `local_size_x`, `_y`, `_z`. Others keep their
   /// defaults.
   std::vector<NamedNumber> constants;
-  /// Members of the push-constant block, all of them: "columns", "size.x", "strides[2]". In a module without
-  /// names a member is its index: "0", "1.2".
+  /// Members of the push-constant block, all of them: "columns", "size.x", "strides[2]"; "*" are all others.
+  /// In a module without names a member is its index: "0", "1.2".
   std::vector<NamedNumber> push;
   /// Members of uniform blocks: "Block.columns", "0.1.columns" (set 0, binding 1).
   std::vector<NamedNumber> uniforms;

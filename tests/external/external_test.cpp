@@ -16,7 +16,6 @@ namespace fs = std::filesystem;
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 const fs::path here = fs::absolute(fs::path(ASSAY_SOURCE_DIR) / "tests/external").lexically_normal();
 
@@ -125,6 +124,32 @@ TEST_F(External, ShadersOfAFolderReplaceItsKernels) {
   const ProcessResult result = run_ops(here / "row_argmax", {"--shaders", folder / "mine"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.err + result.out, HasSubstr("argmax.comp"));
+}
+
+TEST_F(External, AKernelInPlaceOfCasesIsTheWayToAManifest) {
+  const ProcessResult result = assay({"run", (here / "row_argmax/argmax.comp").string()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, AllOf(HasSubstr("this is a kernel, and not a case file"),
+                                HasSubstr("assay new-op NAME --external")));
+}
+
+TEST_F(External, AChainMayHaveThem) {
+  folder.write("chain.yaml",
+               "chain: two_norms\n"
+               "params: {shape: [4, 96]}\n"
+               "tensors:\n"
+               "  x: {dtype: f32, shape: $shape}\n"
+               "  weight: {dtype: f32, shape: [96]}\n"
+               "nodes:\n"
+               "  - {name: first, op: row_norm, with: {shape: $shape}, inputs: {x: x, weight: weight}, "
+               "outputs: {y: a}}\n"
+               "  - {name: soft, op: row_softmax, with: {shape: $shape}, inputs: {x: a}, outputs: {y: b}}\n"
+               "cases:\n"
+               "  - {name: small, impl: optimal}\n");
+  const ProcessResult result =
+      assay({"run", folder / "chain.yaml", "--ops", here.string(), "--out", folder / "out", "--overwrite"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("PASS                1"));
 }
 
 TEST_F(External, OtherCommandsTakeThem) {

@@ -76,16 +76,27 @@ Diagnostic ambiguous(const Node& key, const std::string& meaning) {
   return diagnose(key, fmt::format("the set's name '{}' is also {}: rename it", key.text, meaning));
 }
 
+/// Throws a Problem for a file that is a kernel by its name: there are two ways to run one.
+void refuse_kernel(const fs::path& path) {
+  const fs::path suffix = path.extension();
+  if (suffix != ".comp" && suffix != ".spv" && suffix != ".glsl" && suffix != ".hlsl") return;
+  throw Problem(file_diagnostic(
+      path,
+      "this is a kernel, and not a case file (those end in .yaml): to run one in place of assay's own of the "
+      "same "
+      "name, give its folder with --shaders; to run one of yours as an op, write a manifest beside it and "
+      "give that "
+      "folder with --ops: `assay new-op NAME --external` makes one that works (docs/own-ops.md)"));
+}
+
 /// Returns the problem of a file that is not YAML. If its name does not end like that of a case file either,
-/// the message says so: a user may have given a shader by mistake.
+/// the message says so.
 Problem with_name_checked(const Problem& problem, const fs::path& path) {
   const fs::path suffix = path.extension();
   if (suffix == ".yaml" || suffix == ".yml") return problem;
-  const char* shader = suffix == ".comp" ? "; shaders are given as a folder with --shaders" : "";
   std::vector<Diagnostic> diagnostics = problem.diagnostics();
   for (Diagnostic& diagnostic : diagnostics) {
-    diagnostic.message =
-        fmt::format("this is not a case file (those end in .yaml{}): {}", shader, diagnostic.message);
+    diagnostic.message = fmt::format("this is not a case file (those end in .yaml): {}", diagnostic.message);
   }
   return Problem(std::move(diagnostics));
 }
@@ -128,6 +139,7 @@ FileLoader::File& FileLoader::load_once(const fs::path& path) {
 }
 
 void FileLoader::parse(File& file, const fs::path& path) {
+  refuse_kernel(path);
   file.source = std::make_unique<SourceFile>(SourceFile::read(path));
   const Node* root = nullptr;
   try {

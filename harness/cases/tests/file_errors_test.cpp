@@ -197,9 +197,11 @@ sets: [
 sets: [
 )",
      1,
-     R"(b.comp:1:8: error: this is not a case file (those end in .yaml; shaders are given as a folder with --shaders): YAML syntax: end of sequence flow not found for the list that begins at 1:7
-    sets: [
-           ^)"},
+     "b.comp: error: this is a kernel, and not a case file (those end in .yaml): to run one in place of "
+     "assay's own "
+     "of the same name, give its folder with --shaders; to run one of yours as an op, write a manifest "
+     "beside it and "
+     "give that folder with --ops: `assay new-op NAME --external` makes one that works (docs/own-ops.md)"},
     {"TwoIncludesDefineOneSet", R"(include: [a.yaml, b.yaml]
 === a.yaml
 sets: {s: 1}

@@ -61,9 +61,10 @@ fs::path path_in(const fs::path& folder, const Node& value, const Spot& spot) {
   std::error_code error;
   const fs::path real = fs::weakly_canonical(folder / name, error);
   if (leads_out || text.find('\0') != std::string::npos ||
-      (!error && !is_inside(real, fs::canonical(folder))))
+      (!error && !is_inside(real, fs::canonical(folder)))) {
     throw Problem(
         diagnose(value, fmt::format("'{}' must be below the manifest's folder", printable_line(text))));
+  }
   return name;
 }
 

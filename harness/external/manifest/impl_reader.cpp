@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 namespace assay::external {
 namespace {
@@ -23,8 +23,8 @@ const std::vector<std::string>& device_names() {
 /// Reads one impl.
 class ImplReader {
  public:
-  ImplReader(const Node::Entry& entry, const Manifest& manifest, const Scope& params)
-      : key_(*entry.key), map_(*entry.value), manifest_(manifest), points_(params) {}
+  ImplReader(const Node::Entry& entry, const Manifest& manifest, Scope params)
+      : key_(*entry.key), map_(*entry.value), manifest_(manifest), points_(std::move(params)) {}
 
   DeclaredImpl read() {
     static const std::vector<std::string> keys{"summary",  "ceiling", "tunables",
@@ -248,9 +248,34 @@ class ImplReader {
     if (!given->value->is_map())
       cases::wrong_type(*given->value, {given->key, "defines"}, "a map of #defines by name");
     for (const Node::Entry& one : given->value->entries) {
-      check_name(*one.key, "a #define");
+      check_macro(*one.key);
       made.defines.push_back(define_of(one));
     }
+  }
+
+  /// Refuses what is neither NAME nor NAME(a, b).
+  static void check_macro(const Node& key) {
+    const auto is_fine = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
+    const std::size_t open = key.text.find('(');
+    const std::string name = key.text.substr(0, open),
+                      parameters = key.text.substr(std::min(open, key.text.size()));
+    const auto is_list = [&](char c) { return is_fine(c) || c == ',' || c == ' ' || c == '('; };
+    const bool has_end = parameters.empty() || parameters.back() == ')';
+    const bool is_well =
+        !name.empty() && std::ranges::all_of(name, is_fine) && has_end &&
+        std::ranges::all_of(parameters.substr(0, parameters.size() - (parameters.empty() ? 0 : 1)), is_list);
+    if (!key.is_scalar() || !is_well)
+      throw Problem(
+          diagnose(key, fmt::format("'{}' cannot be #defined: write NAME or \"NAME(a, b)\"", key.text)));
+  }
+
+  static std::string one_line(const Node::Entry& entry) {
+    const std::string& text = cases::to_text(*entry.value, {entry.key, entry.key->text});
+    if (text.find('\n') != std::string::npos)
+      throw Problem(diagnose(*entry.value, "the text of a #define is one line"));
+    return text;
   }
 
   DeclaredDefine define_of(const Node::Entry& entry) const {
@@ -259,7 +284,7 @@ class ImplReader {
     if (entry.value->find("text") != nullptr) {
       static const std::vector<std::string> keys{"text"};
       cases::check_keys(*entry.value, keys);
-      return {name, text_in(*entry.value, "text")};
+      return {name, one_line(*entry.value->find_entry("text"))};
     }
     const Node::Entry& of = required(*entry.value, "of", *entry.key, fmt::format("the #define '{}'", name));
     const std::string& param = cases::to_text(*of.value, {of.key, "of"});
@@ -270,7 +295,7 @@ class ImplReader {
     for (const std::string& word : choice->second) {
       const Node::Entry& text =
           required(*entry.value, word, *entry.key, fmt::format("the #define '{}'", name));
-      texts[word] = cases::to_text(*text.value, {text.key, word});
+      texts[word] = one_line(text);
     }
     std::vector<std::string> keys = choice->second;
     keys.emplace_back("of");

@@ -31,9 +31,10 @@ Rank rank_of(const Node& map) {
     return static_cast<int>(given);
   };
   if (!entry->value->is_list()) return rank(number(*entry->value));
-  if (entry->value->items.size() != 2)
+  if (entry->value->items.size() != 2) {
     cases::wrong_type(*entry->value, {entry->key, "rank"},
                       "a number of dims, or the least and the most: [1, 4]");
+  }
   const Rank given{number(*entry->value->items[0]), number(*entry->value->items[1])};
   if (given.min > given.max) throw Problem(diagnose(*entry->value, "the least rank comes first"));
   return given;
@@ -83,9 +84,10 @@ std::vector<std::string> keys_of(const std::string& type) {
 ParamSpec param_of(const Node::Entry& entry) {
   check_name(*entry.key, "a parameter");
   const std::string& name = entry.key->text;
-  if (cases::is_reserved(name))
+  if (cases::is_reserved(name)) {
     throw Problem(diagnose(
         *entry.key, fmt::format("'{}' is a key of the case language: name the parameter otherwise", name)));
+  }
   if (!entry.value->is_map())
     cases::wrong_type(*entry.value, {entry.key, name}, "a map with a type: {type: shape, rank: 2}");
   const Node::Entry& said =

@@ -20,10 +20,11 @@ class TensorReader {
   DeclaredTensor read() {
     check_name(key_, "a tensor");
     tensor_.name = key_.text;
-    if (scope_.has(tensor_.name))
+    if (scope_.has(tensor_.name)) {
       throw Problem(diagnose(
           key_,
           fmt::format("'{}' is a parameter, too: expressions could not tell them apart", tensor_.name)));
+    }
     if (!map_.is_map()) cases::wrong_type(map_, {&key_, key_.text}, "a map with 'dtype' and 'shape'");
     cases::Problems problems;
     problems.attempt([&] { read_role(); });
@@ -58,10 +59,11 @@ class TensorReader {
     if (role == nullptr) return;
     const std::string& text = cases::to_text(*role->value, {role->key, "role"});
     const std::vector<std::string> known{"input", "output"};
-    if (text == "inout")
+    if (text == "inout") {
       throw Problem(diagnose(*role->value,
                              "tensors that are read and written in place are not supported yet: "
                              "declare an input and an output"));
+    }
     if (std::ranges::find(known, text) == known.end())
       throw cases::unknown_name(*role->value, "role", text, known);
     tensor_.is_output = text == "output";
@@ -95,9 +97,10 @@ class TensorReader {
     tensor_.forms = {Form{}};
     const Node::Entry* given = map_.find_entry("forms");
     if (given == nullptr) return;
-    if (!given->value->is_list() || given->value->items.empty())
+    if (!given->value->is_list() || given->value->items.empty()) {
       cases::wrong_type(*given->value, {given->key, "forms"},
                         "a list of forms, the default first: [buffer/WP]");
+    }
     tensor_.forms.clear();
     for (const Node* item : given->value->items) {
       const std::string& text = cases::to_text(*item, {given->key, "forms"});
@@ -121,9 +124,10 @@ class TensorReader {
     cases::check_keys(*given->value, keys);
     for (const std::string key : {"lo", "hi"}) {
       const Node::Entry* end = given->value->find_entry(key);
-      if (end != nullptr)
+      if (end != nullptr) {
         (key == "lo" ? tensor_.domain.lo : tensor_.domain.hi) =
             cases::to_number(*end->value, {end->key, key});
+      }
     }
     if (const Node::Entry* role = given->value->find_entry("role")) {
       const std::string& text = cases::to_text(*role->value, {role->key, "role"});
@@ -151,12 +155,13 @@ class TensorReader {
   void read_class() {
     const Node::Entry* given = map_.find_entry("class");
     if (given == nullptr) {
-      if (may_be_float())
+      if (may_be_float()) {
         throw Problem(diagnose(
             key_, fmt::format("{} has floats and no 'class': write `class: bounded, tolerance: {{rel: "
                               "1.0e-6, abs: 1.0e-7, reason: ...}}`, or `class: exact` if every bit "
                               "is defined",
                               what())));
+      }
       return;
     }
     const std::string& text = cases::to_text(*given->value, {given->key, "class"});
@@ -201,9 +206,10 @@ class TensorReader {
 
 std::vector<DeclaredTensor> read_tensors(const Node::Entry& entry, const std::vector<ParamSpec>& params,
                                          const Scope& scope) {
-  if (!entry.value->is_map() || entry.value->entries.empty())
+  if (!entry.value->is_map() || entry.value->entries.empty()) {
     cases::wrong_type(*entry.value, {entry.key, "tensors"},
                       "a map of tensors by name: {x: {dtype: f32, shape: shape}}");
+  }
   std::vector<DeclaredTensor> tensors;
   cases::Problems problems;
   for (const Node::Entry& one : entry.value->entries)

@@ -27,10 +27,11 @@ class WorkFolder {
  public:
   WorkFolder() {
     std::string pattern = (fs::temp_directory_path() / "assay-reference-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr)
+    if (::mkdtemp(pattern.data()) == nullptr) {
       throw Error(fmt::format("making a folder for a reference: '{}': {}", pattern,
                               std::generic_category().message(errno)),
                   ExitCode::Infrastructure);
+    }
     path_ = pattern;
     make_directories(path_ / "work");
   }
@@ -127,9 +128,10 @@ std::vector<PythonAnswer> PythonReference::compute(const Params& params, std::sp
     request["inputs"].push_back(input.name);
     write_npy(folder / ("in." + input.name + ".npy"), input.tensor);
   }
-  for (const WantedOutput& output : outputs)
+  for (const WantedOutput& output : outputs) {
     request["outputs"].push_back(
         {{"name", output.name}, {"dtype", numpy_name(output.dtype)}, {"shape", output.shape}});
+  }
   replace_file(folder / "request.json", request.dump());
   replace_file(folder / "driver.py", python_driver());
   const PythonRun run =

@@ -21,7 +21,6 @@ using namespace test;
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 HostTensor floats(const Shape& shape, std::vector<float> values) {
   HostTensor tensor(DType::F32, shape);

@@ -86,6 +86,7 @@ class FeatureChain {
   VkPhysicalDeviceFaultFeaturesEXT fault_{};
   VkPhysicalDeviceImageRobustnessFeatures robust_images_{};
   VkPhysicalDeviceZeroInitializeWorkgroupMemoryFeatures zero_workgroup_{};
+  VkPhysicalDeviceMaintenance4Features maintenance4_{};
 };
 
 }  // namespace assay::gpu

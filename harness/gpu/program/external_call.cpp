@@ -200,14 +200,15 @@ std::map<std::uint32_t, std::uint32_t> CallResolver::by_id(const std::vector<Spe
   return values;
 }
 
+/// Several constants of one id, as a `local_size_x_id` and a `constant_id` make them, have one value.
 const SpecializationConstant& CallResolver::constant(const std::string& name) const {
-  std::vector<const SpecializationConstant*> found;
+  std::map<std::uint32_t, const SpecializationConstant*> found;
   std::vector<std::string> known;
   for (const SpecializationConstant& one : declared_.constants) {
-    if (one.name == name || std::to_string(one.id) == name) found.push_back(&one);
+    if (one.name == name || std::to_string(one.id) == name) found.emplace(one.id, &one);
     known.push_back(one.name.empty() ? std::to_string(one.id) : fmt::format("{} ({})", one.id, one.name));
   }
-  if (found.size() == 1) return *found.front();
+  if (found.size() == 1) return *found.begin()->second;
   refuse(fmt::format("{} specialization constant is called '{}'; declared are: {}",
                      found.empty() ? "no" : "more than one", name, list_text(known)));
 }
@@ -220,7 +221,7 @@ std::vector<SpecConstant> CallResolver::constants() const {
     constexpr std::uint32_t settable_bits = 32;
     const auto bits = encoded(given.value, declared.type);
     if (declared.type.bits != settable_bits || !bits) {
-      refuse(fmt::format("the specialization constant '{}' is a {} and cannot be {}", given.name,
+      refuse(fmt::format("the specialization constant '{}' is of type {} and cannot be {}", given.name,
                          type_text(declared.type), number_text(given.value)));
     }
     const std::string id = std::to_string(declared.id);
@@ -287,22 +288,35 @@ std::vector<std::byte> CallResolver::block_bytes(const std::string& what,
                                                  std::size_t size) const {
   std::vector<std::byte> bytes(size);
   std::set<std::uint32_t> set;
-  for (const NamedNumber& given : numbers) {
-    const BlockMember& at = member(what, members, given.name);
-    const auto bits = encoded(given.value, at.type);
-    if (!bits)
-      refuse(fmt::format("'{}' of {} is a {} and cannot be {}", at.path, what, type_text(at.type),
-                         number_text(given.value)));
-    if (!set.insert(at.offset).second) refuse(fmt::format("'{}' of {} is set twice", at.path, what));
+  const auto write = [&](const BlockMember& at, const Number& number) {
+    const auto bits = encoded(number, at.type);
+    if (!bits) {
+      refuse(fmt::format("'{}' of {} is of type {} and cannot be {}", at.path, what, type_text(at.type),
+                         number_text(number)));
+    }
     const std::size_t count = at.type.bits / 8;
     if (at.offset + count > bytes.size()) refuse(fmt::format("'{}' lies outside of {}", at.path, what));
     std::memcpy(bytes.data() + at.offset, &*bits, count);  // little-endian, as Vulkan's hosts are
+  };
+  const Number* rest = nullptr;
+  for (const NamedNumber& given : numbers) {
+    if (given.name == "*") {
+      rest = &given.value;
+      continue;
+    }
+    const BlockMember& at = member(what, members, given.name);
+    if (!set.insert(at.offset).second) refuse(fmt::format("'{}' of {} is set twice", at.path, what));
+    write(at, given.value);
   }
   std::vector<std::string> unset;
   for (const BlockMember& one : members) {
-    if (!set.contains(one.offset)) unset.push_back(one.path);
+    if (set.contains(one.offset)) continue;
+    if (rest != nullptr) write(one, *rest);
+    unset.push_back(one.path);
   }
-  if (!unset.empty()) refuse(fmt::format("members of {} get no value: {}", what, list_text(unset)));
+  if (!unset.empty() && rest == nullptr)
+    refuse(
+        fmt::format("members of {} get no value: {}; '*' gives one to all others", what, list_text(unset)));
   return bytes;
 }
 

@@ -12,7 +12,6 @@ using namespace test;
 
 using ::testing::AllOf;
 using ::testing::Each;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::uint32_t count = 96;
@@ -191,6 +190,24 @@ void main() {
   EXPECT_EQ(data_in(all)[7], 1007007U);
 }
 
+TEST_F(ExternalCallTest, ConstantsOfOneIdHaveOneValueAndAllOthersMayHaveOne) {
+  constexpr const char* twice = R"(#version 450
+layout(local_size_x_id = 0) in;
+layout(constant_id = 0) const uint BLOCK_SIZE = 16;
+layout(push_constant) uniform P { uint a; uint b; float c; };
+layout(binding = 0) readonly buffer X { uint x[]; };
+layout(binding = 1) buffer Y { uint y[]; };
+void main() { y[gl_GlobalInvocationID.x] = x[0] + BLOCK_SIZE + 1000u * a + 10000u * b + uint(c); }
+)";
+  const std::vector<Binding> bindings{Resource::tensor(0), Resource::tensor(1)};
+  for (const char* name : {"BLOCK_SIZE", "local_size_x", "0"}) {
+    const ExternalCall call{.places = {"x", "y"},
+                            .constants = {{name, std::int64_t{32}}},
+                            .push = {{"b", std::int64_t{2}}, {"*", std::int64_t{7}}}};
+    EXPECT_THAT(data_in(run(program_of(twice, call, bindings))), Each(32U + 7000 + 20000 + 7)) << name;
+  }
+}
+
 TEST_F(ExternalCallTest, ValuesMustFitTheirTypes) {
   constexpr const char* typed = R"(#version 450
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
@@ -212,10 +229,12 @@ void main() {
   const std::vector<Binding> bindings{Resource::tensor(0), Resource::tensor(1)};
   EXPECT_THAT(data_in(run(program_of(typed, call(one, one, 2.5, one), bindings))), Each(1011U));
   EXPECT_THAT(refusal(typed, call(std::int64_t{1} << 31, one, one, one)),
-              HasSubstr("'i' of the push constants is a int and cannot be 2147483648"));
+              HasSubstr("'i' of the push constants is of type int and cannot be 2147483648"));
   EXPECT_THAT(refusal(typed, call(one, std::int64_t{-1}, one, one)), HasSubstr("'u'"));
-  EXPECT_THAT(refusal(typed, call(0.5, one, one, one)), HasSubstr("'i' of the push constants is a int"));
-  EXPECT_THAT(refusal(typed, call(one, one, one, std::int64_t{2})), HasSubstr("is a bool and cannot be 2"));
+  EXPECT_THAT(refusal(typed, call(0.5, one, one, one)),
+              HasSubstr("'i' of the push constants is of type int"));
+  EXPECT_THAT(refusal(typed, call(one, one, one, std::int64_t{2})),
+              HasSubstr("is of type bool and cannot be 2"));
 }
 
 TEST_F(ExternalCallTest, ALargerWorkgroupThanTheDevicesIsUnsupported) {

@@ -57,7 +57,7 @@ class DeclarationReader {
   std::vector<SpecializationConstant> constants() const;
   std::map<std::uint32_t, std::string> names_of_sides() const;
 
-  const std::map<std::uint32_t, std::uint32_t> no_specialization_;
+  const std::map<std::uint32_t, std::uint32_t> no_specialization_{};
   SpirvConstants constants_{no_specialization_};
   SpirvTypes types_;
   SpirvDecorations decorations_;
