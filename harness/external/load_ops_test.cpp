@@ -10,6 +10,7 @@
 
 #include <array>
 #include <filesystem>
+#include <random>
 
 namespace assay::external {
 namespace {
@@ -231,6 +232,35 @@ TEST_F(LoadOpsTest, HostileManifestsAreErrors) {
   EXPECT_EQ(
       many.ops.front().impls.front().unsupported_reason(BuildContext(params, tensors, forms, device, tune)),
       "dispatch 'k' needs 1000000000000000000 workgroups along x, maxComputeWorkGroupCount[0] is 65535");
+}
+
+TEST_F(LoadOpsTest, AnyBrokenManifestIsAnOpOrAnError) {
+  std::mt19937 random(7);
+  const std::string pieces = "[]{}:,\"'&*-#\n 0123456789nxyabc()+*/%<>=.";
+  int refused = 0;
+  constexpr int rounds = 1500;
+  for (int round = 0; round < rounds; ++round) {
+    std::string text = good;
+    for (std::size_t edits = 1 + random() % 3; edits > 0; --edits) {
+      const std::size_t at = random() % text.size();
+      const std::size_t length = random() % 8;
+      const std::size_t other = random() % text.size();
+      text.replace(
+          at, random() % 4,
+          random() % 2 == 0 ? std::string(1, pieces[random() % pieces.size()]) : text.substr(other, length));
+    }
+    const LoadedOps loaded = load(text);
+    EXPECT_EQ(loaded.ops.empty(), !loaded.errors.empty()) << text;
+    refused += loaded.ops.empty() ? 1 : 0;
+    for (const Op& op : loaded.ops) {
+      const std::string ended = error_of([&] {
+        if (op.params.size() == 3) program(op, 5);
+      });
+      EXPECT_EQ(ended.find("internal"), std::string::npos) << ended;
+    }
+  }
+  EXPECT_GT(refused, rounds / 4);
+  EXPECT_LT(refused, rounds);
 }
 
 TEST_F(LoadOpsTest, TheCasesOfAManifestAreThoseOfItsOpAlone) {

@@ -2,7 +2,8 @@
 # Runs the libFuzzer targets of this folder: everything that reads a file which somebody else wrote, with
 # AddressSanitizer and UBSan. A finding is an input that crashes, takes more than 5 s or more than 1 GiB.
 #
-#   tests/fuzzers/run.sh [SECONDS [TARGET...]]   default: 60 s for each of cases, expectations, filter, journal, npy, npz
+#   tests/fuzzers/run.sh [SECONDS [TARGET...]]   default: 60 s for each of cases, expectations, filter, journal,
+#                                              manifest, npy, npz
 #
 # Inputs that took a new path are kept in build/fuzzers/corpus for the next run. The exit code is 1 if there is a
 # finding: it is then in build/fuzzers/findings, and `build/fuzzers/tests/fuzzers/fuzz_TARGET FILE` repeats it.
@@ -16,6 +17,9 @@ seeds_of() {
   case $1 in
     cases) find cases -maxdepth 1 -name '*.yaml' -size -7k ;;
     expectations) find cases/expectations -name '*.yaml' ;;
+    manifest) find tests/external -name op.yaml | while read -r file; do
+      cp "$file" "build/fuzzers/corpus/manifest/$(basename "$(dirname "$file")")"
+    done ;;
   esac
 }
 
@@ -35,7 +39,7 @@ main() {
   local seconds=${1:-60} failed=0 target
   shift || true
   local -a targets=("$@")
-  ((${#targets[@]})) || targets=(cases expectations filter journal npy npz)
+  ((${#targets[@]})) || targets=(cases expectations filter journal manifest npy npz)
   scripts/setup.sh --fuzzers
   build_preset fuzzers "${targets[@]/#/fuzz_}"
   for target in "${targets[@]}"; do

@@ -197,7 +197,8 @@ class Watch {
     for (const std::filesystem::path& path : options_.cases.paths())
       text += (text.empty() ? "" : ", ") + path.string();
     for (const std::filesystem::path& folder : shader_folders()) text += ", " + folder.string();
-    return text + (options_.shaders.empty() ? " (no --shaders: the embedded ones cannot change)" : "");
+    const bool has_kernels = !options_.shaders.empty() || !options_.cases.op_folders.empty();
+    return text + (has_kernels ? "" : " (no --shaders: the embedded ones cannot change)");
   }
 
   /// The files that were saved; none if a stop is requested.

@@ -11,8 +11,8 @@ namespace assay {
 namespace {
 
 constexpr double operations_of_byte = 8;  ///< estimated cost of moving a byte in a reference
-/// How many answers the budget is enough for where each is a process: about two seconds.
-constexpr double answers_of_programs = 16;
+/// How many answers the budget is enough for where each is a process: about a second.
+constexpr double answers_of_programs = 8;
 
 double cost_of(const Case& test_case) {
   if (!test_case.op->work) return ReferenceProbe::default_budget;
