@@ -274,11 +274,12 @@ std::shared_ptr<const Op> FileLoader::read_own_op(const Node& root) {
   if (entry == nullptr) {
     for (const std::string key : {"params", "tensors", "nodes", "outputs"}) {
       const Node::Entry* part = root.find_entry(key);
-      if (part != nullptr)
+      if (part != nullptr) {
         throw Problem(
             diagnose(*part->key, fmt::format("a file with '{}' declares a chain: give it a name with "
                                              "'chain'",
                                              key)));
+      }
     }
     return nullptr;
   }
@@ -288,9 +289,10 @@ std::shared_ptr<const Op> FileLoader::read_own_op(const Node& root) {
     throw Problem(diagnose(*entry->key, "the file declares a chain but has no 'cases'"));
   auto made = std::make_shared<const Op>(read_chain(root, state_.registry, state_.options));
   const auto [known, is_new] = chains_.emplace(made->name, location_of(*entry->key));
-  if (!is_new)
+  if (!is_new) {
     throw Problem(diagnose(*entry->key, fmt::format("the chain '{}' is already declared at {}:{}", made->name,
                                                     known->second.file, known->second.line)));
+  }
   return made;
 }
 

@@ -129,9 +129,10 @@ void write(const fs::path& path, const std::string& text) {
 ExitCode new_external_op(const NewOpOptions& options, std::ostream& out) {
   const std::string& name = options.name;
   const fs::path folder = options.root / name;
-  if (fs::exists(fs::symlink_status(folder)))
+  if (fs::exists(fs::symlink_status(folder))) {
     throw Error(
         fmt::format("writing the op '{}': '{}' already exists and is not changed", name, folder.string()));
+  }
   make_directories(folder);
   for (const NewFile& file : files_of(name, true)) {
     write(options.root / file.path, file.text);

@@ -141,9 +141,10 @@ std::optional<std::int64_t> Evaluation::compared_words(const ExpressionNode& nod
     const std::optional<std::string> chosen = word(one, false);
     if (!chosen) continue;
     const std::optional<std::string> wanted = word(other, true);
-    if (!wanted)
+    if (!wanted) {
       throw ExpressionError(node.position,
                             fmt::format("'{}' is a word, and the other side is none", one.text));
+    }
     return std::int64_t{(*chosen == *wanted) == (node.text == "==")};
   }
   return std::nullopt;
@@ -179,11 +180,12 @@ std::int64_t Evaluation::call(const ExpressionNode& node) const {
 
 std::int64_t Evaluation::call_of_integers(const ExpressionNode& node) const {
   const bool is_extreme = node.text == "min" || node.text == "max";
-  if (!is_extreme && node.text != "ceil_div" && node.text != "align")
+  if (!is_extreme && node.text != "ceil_div" && node.text != "align") {
     throw ExpressionError(
         node.position,
         fmt::format("there is no function '{}': known are min, max, ceil_div, align, product, rank",
                     node.text));
+  }
   std::vector<std::int64_t> given;
   for (const ExpressionPart& part : node.parts) given.push_back(integer(*part));
   if (is_extreme) {
@@ -192,9 +194,10 @@ std::int64_t Evaluation::call_of_integers(const ExpressionNode& node) const {
     return node.text == "min" ? std::ranges::min(given) : std::ranges::max(given);
   }
   if (given.size() != 2) throw ExpressionError(node.position, fmt::format("{} takes two values", node.text));
-  if (given[1] <= 0)
+  if (given[1] <= 0) {
     throw ExpressionError(node.position, fmt::format("the second value of {} must be positive, and is {}",
                                                      node.text, given[1]));
+  }
   const std::int64_t quotient = given[0] / given[1] + (given[0] % given[1] > 0 ? 1 : 0);
   return node.text == "ceil_div" ? quotient : computed(node, '*', quotient, given[1]);
 }

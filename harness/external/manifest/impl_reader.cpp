@@ -73,10 +73,11 @@ class ImplReader {
     static const std::vector<std::string> keys{"min", "max", "default", "doc"};
     check_name(*entry.key, "a tunable");
     Tunable tunable{.name = entry.key->text};
-    if (points_.has(tunable.name))
+    if (points_.has(tunable.name)) {
       throw Problem(diagnose(
           *entry.key,
           fmt::format("'{}' is a parameter, too: expressions could not tell them apart", tunable.name)));
+    }
     const cases::Spot spot{entry.key, tunable.name};
     if (entry.value->is_list() && !entry.value->items.empty()) {
       for (const Node* item : entry.value->items) tunable.allowed.push_back(cases::to_integer(*item, spot));
@@ -86,9 +87,10 @@ class ImplReader {
       tunable.max = tunable.allowed.back();
       return tunable;
     }
-    if (!entry.value->is_map())
+    if (!entry.value->is_map()) {
       cases::wrong_type(*entry.value, spot,
                         "a list of values, the default first, or {min: .., max: .., default: ..}");
+    }
     cases::check_keys(*entry.value, keys);
     const auto number = [&](const std::string& key) {
       const Node::Entry& part =
@@ -155,9 +157,10 @@ class ImplReader {
 
   void read_dispatches() {
     const Node::Entry& given = required(map_, "dispatches", key_, fmt::format("the impl '{}'", impl_.name));
-    if (!given.value->is_list() || given.value->items.empty())
+    if (!given.value->is_list() || given.value->items.empty()) {
       cases::wrong_type(*given.value, {given.key, "dispatches"},
                         "a list of dispatches, each a map with 'shader'");
+    }
     Problems problems;
     for (const Node* item : given.value->items)
       problems.attempt([&] { impl_.dispatches.push_back(dispatch_of(*item)); });
@@ -218,9 +221,10 @@ class ImplReader {
     constexpr std::size_t most = 3;
     const Node::Entry* given = item.find_entry("workgroups");
     if (given == nullptr) return;
-    if (!given->value->is_list() || given->value->items.empty() || given->value->items.size() > most)
+    if (!given->value->is_list() || given->value->items.empty() || given->value->items.size() > most) {
       cases::wrong_type(*given->value, {given->key, "workgroups"},
                         "a list of one to three integers or expressions");
+    }
     for (const Node* side : given->value->items)
       made.workgroups.push_back(expression_of(*side, {given->key, "workgroups"}, here_));
   }
@@ -228,9 +232,10 @@ class ImplReader {
   void read_bindings(const Node& item, DeclaredDispatch& made) const {
     const Node::Entry* given = item.find_entry("bind");
     if (given == nullptr) return;
-    if (!given->value->is_map())
+    if (!given->value->is_map()) {
       cases::wrong_type(*given->value, {given->key, "bind"},
                         "a map from the kernel's names to tensors: {x: x, y: y}");
+    }
     std::vector<std::string> known;
     for (const DeclaredTensor& tensor : manifest_.tensors) known.push_back(tensor.name);
     for (const DeclaredScratch& scratch : impl_.scratch) known.push_back(scratch.name);
@@ -266,9 +271,10 @@ class ImplReader {
     const bool is_well =
         !name.empty() && std::ranges::all_of(name, is_fine) && has_end &&
         std::ranges::all_of(parameters.substr(0, parameters.size() - (parameters.empty() ? 0 : 1)), is_list);
-    if (!key.is_scalar() || !is_well)
+    if (!key.is_scalar() || !is_well) {
       throw Problem(
           diagnose(key, fmt::format("'{}' cannot be #defined: write NAME or \"NAME(a, b)\"", key.text)));
+    }
   }
 
   static std::string one_line(const Node::Entry& entry) {

@@ -1,23 +1,17 @@
 #include "harness/gpu/program/external_call.h"
 
 #include "harness/base/source_hash.h"
+#include "harness/gpu/program/encoded_number.h"
+#include "harness/gpu/program/module_needs.h"
 #include "harness/gpu/spirv/module_declarations.h"
 #include "harness/gpu/spirv/shader_interface.h"
-#include "harness/gpu/spirv/spirv_capabilities.h"
-#include "harness/gpu/spirv/spirv_instructions.h"
 #include "harness/gpu/spirv/spirv_rebound.h"
-#include "harness/tensor/dtype.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <charconv>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -53,88 +47,8 @@ bool ends_in(std::string_view path, std::string_view wanted) {
          path[path.size() - wanted.size() - 1] == '.';
 }
 
-template <class T>
-bool holds(std::int64_t value) {
-  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
-}
-
-/// Whether an integer of that many bits, signed or not, can have the value: a kernel's `int` also holds bits.
-bool fits(std::int64_t value, NumberType type) {
-  switch (type.bits) {
-    case 8:
-      return type.kind == NumberType::Kind::Signed ? holds<std::int8_t>(value) : holds<std::uint8_t>(value);
-    case 16:
-      return type.kind == NumberType::Kind::Signed ? holds<std::int16_t>(value) : holds<std::uint16_t>(value);
-    case 32:
-      return type.kind == NumberType::Kind::Signed ? holds<std::int32_t>(value) : holds<std::uint32_t>(value);
-    default:
-      return type.bits == 64 && (type.kind == NumberType::Kind::Signed || value >= 0);
-  }
-}
-
-/// The bits of a number of that type, the lowest first; nothing if it cannot be one.
-std::optional<std::uint64_t> encoded(const Number& number, NumberType type) {
-  const auto* whole = std::get_if<std::int64_t>(&number);
-  const double real = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(number);
-  if (type.kind == NumberType::Kind::Float) {
-    if (type.bits == 64) return std::bit_cast<std::uint64_t>(real);
-    const auto single = static_cast<float>(real);
-    if (type.bits == 32) return std::bit_cast<std::uint32_t>(single);
-    if (type.bits == 16) return std::bit_cast<std::uint16_t>(to_half(single));
-    return std::nullopt;
-  }
-  if (whole == nullptr) return std::nullopt;
-  if (type.kind == NumberType::Kind::Boolean)
-    return *whole == 0 || *whole == 1 ? std::optional<std::uint64_t>(*whole) : std::nullopt;
-  if (!fits(*whole, type)) return std::nullopt;
-  return static_cast<std::uint64_t>(*whole);
-}
-
 std::string number_text(const Number& number) {
   return std::visit([](auto value) { return fmt::format("{}", value); }, number);
-}
-
-/// A feature that a device must have for a capability.
-struct NeededFeature {
-  std::uint32_t capability = 0;
-  Feature feature = Feature::Int8;
-};
-
-constexpr std::uint32_t dot_product_input_all = 6016;
-constexpr std::uint32_t dot_product = 6019;
-constexpr std::uint32_t cooperative_matrix_khr = 6022;
-
-constexpr std::array needed_features{
-    NeededFeature{spv::CapabilityInt8, Feature::Int8},
-    NeededFeature{spv::CapabilityInt16, Feature::Int16},
-    NeededFeature{spv::CapabilityInt64, Feature::Int64},
-    NeededFeature{spv::CapabilityFloat16, Feature::Float16},
-    NeededFeature{spv::CapabilityStorageBuffer8BitAccess, Feature::Storage8},
-    NeededFeature{spv::CapabilityUniformAndStorageBuffer8BitAccess, Feature::Storage8},
-    NeededFeature{spv::CapabilityStorageBuffer16BitAccess, Feature::Storage16},
-    NeededFeature{spv::CapabilityStorageUniform16, Feature::Storage16},
-    NeededFeature{spv::CapabilityGroupNonUniformArithmetic, Feature::SubgroupArithmetic},
-    NeededFeature{spv::CapabilityGroupNonUniformShuffle, Feature::SubgroupShuffle},
-    NeededFeature{dot_product_input_all, Feature::DotProduct},
-    NeededFeature{dot_product, Feature::DotProduct},
-    NeededFeature{spv::CapabilityCooperativeMatrixNV, Feature::CooperativeMatrixNv},
-    NeededFeature{cooperative_matrix_khr, Feature::CooperativeMatrixKhr},
-};
-
-/// Capabilities whose features assay enables on no device.
-constexpr std::array never_enabled{spv::CapabilityFloat64, spv::CapabilityInt64Atomics,
-                                   spv::CapabilityStoragePushConstant16, spv::CapabilityStoragePushConstant8};
-
-/// The minor version of a module; the major one is 1.
-std::uint32_t spirv_version(std::span<const std::uint32_t> words) {
-  constexpr std::uint32_t minor_shift = 8;
-  return words[1] >> minor_shift & 0xFFU;
-}
-
-/// The latest minor version of SPIR-V that a device of that version of Vulkan ("1.3.2") must take.
-std::uint32_t spirv_version_of(std::string_view vulkan) {
-  if (vulkan.starts_with("1.1")) return 3;
-  return vulkan.starts_with("1.2") ? 5 : 6;
 }
 
 /// Finds what one dispatch names in its module.
@@ -233,37 +147,12 @@ std::vector<SpecConstant> CallResolver::constants() const {
 }
 
 void CallResolver::refuse_beyond_device(const ShaderInterface& interface) const {
-  const auto needs = [&](const std::string& what) {
-    throw Unsupported(fmt::format("dispatch '{}' needs {}", dispatch_.label, what));
-  };
-  for (const std::uint32_t capability : interface.capabilities) {
-    const auto needed = std::ranges::find(needed_features, capability, &NeededFeature::capability);
-    if (needed != needed_features.end() && !device_.has(needed->feature))
-      needs(fmt::format("{}, which is missing", name_of(needed->feature)));
-    if (std::ranges::find(never_enabled, capability) != never_enabled.end())
-      needs(fmt::format("the SPIR-V capability {}, whose feature assay does not enable",
-                        capability_name(capability)));
-  }
-  if (spirv_version(spirv_.words) > spirv_version_of(device_.api_version))
-    needs(fmt::format("SPIR-V 1.{}, and Vulkan {} takes at most 1.{}", spirv_version(spirv_.words),
-                      device_.api_version, spirv_version_of(device_.api_version)));
-  std::uint64_t invocations = 1;
-  for (std::size_t i = 0; i < interface.local_size.size(); ++i) {
-    invocations *= interface.local_size[i];
-    if (interface.local_size[i] > device_.max_workgroup_size[i])
-      needs(fmt::format("{} invocations in one dimension of a workgroup, maxComputeWorkGroupSize[{}] is {}",
-                        interface.local_size[i], i, device_.max_workgroup_size[i]));
-  }
-  if (invocations > device_.max_workgroup_invocations)
-    needs(fmt::format("{} invocations in a workgroup, maxComputeWorkGroupInvocations is {}", invocations,
-                      device_.max_workgroup_invocations));
-  if (interface.push_bytes > device_.max_push_constant_bytes)
-    needs(fmt::format("{} bytes of push constants, maxPushConstantsSize is {}", interface.push_bytes,
-                      device_.max_push_constant_bytes));
+  if (const auto need = unmet_need(spirv_.words, interface, device_))
+    throw Unsupported(fmt::format("dispatch '{}' needs {}", dispatch_.label, *need));
   const bool divides = dispatch_.subgroup_size == 0 || interface.local_size[0] % dispatch_.subgroup_size == 0;
-  if (!divides)
-    refuse(fmt::format("it asks for full subgroups of {}, which do not divide {} invocations along x",
-                       dispatch_.subgroup_size, interface.local_size[0]));
+  if (divides) return;
+  refuse(fmt::format("it asks for full subgroups of {}, which do not divide {} invocations along x",
+                     dispatch_.subgroup_size, interface.local_size[0]));
 }
 
 /// The one member that a name stands for: its whole path, its indices, or the end of a path.
@@ -314,9 +203,10 @@ std::vector<std::byte> CallResolver::block_bytes(const std::string& what,
     if (rest != nullptr) write(one, *rest);
     unset.push_back(one.path);
   }
-  if (!unset.empty() && rest == nullptr)
+  if (!unset.empty() && rest == nullptr) {
     refuse(
         fmt::format("members of {} get no value: {}; '*' gives one to all others", what, list_text(unset)));
+  }
   return bytes;
 }
 
@@ -372,9 +262,10 @@ bool CallResolver::asks_length(BindingPlace place) const {
 void CallResolver::place_bindings(ResolvedCall& resolved, const ShaderInterface& interface) {
   for (std::size_t i = 0; i < call_.places.size(); ++i) {
     const BindingPlace here = place(call_.places[i]);
-    if (!places_.emplace(here, static_cast<std::uint32_t>(i)).second)
+    if (!places_.emplace(here, static_cast<std::uint32_t>(i)).second) {
       refuse(
           fmt::format("{} is bound twice: by '{}' and by another name", place_text(here), call_.places[i]));
+    }
     resolved.dispatch.bindings[i].range =
         asks_length(here) ? Binding::Range::Data : Binding::Range::DataAndAfter;
   }
@@ -416,9 +307,10 @@ void CallResolver::place_uniforms(ResolvedCall& resolved, const ShaderInterface&
     });
     const std::vector<NamedNumber> numbers = numbers_of(block, taken);
     if (!block.is_uniform || !is_used) continue;
-    if (!places_.emplace(here, next).second)
+    if (!places_.emplace(here, next).second) {
       refuse(
           fmt::format("{} is declared as several uniform blocks, of which one is set", variable_text(block)));
+    }
     std::size_t size = 0;
     for (const BlockMember& one : block.members)
       size = std::max<std::size_t>(size, one.offset + one.type.bits / 8);
@@ -428,9 +320,10 @@ void CallResolver::place_uniforms(ResolvedCall& resolved, const ShaderInterface&
         {next++, block_bytes("the uniform block " + variable_text(block), block.members, numbers, size)});
   }
   for (const NamedNumber& given : call_.uniforms) {
-    if (!taken.contains(given.name))
+    if (!taken.contains(given.name)) {
       refuse(fmt::format("no uniform block has '{}' (BLOCK.MEMBER); the kernel declares: {}", given.name,
                          list_text(variable_texts(true))));
+    }
   }
 }
 

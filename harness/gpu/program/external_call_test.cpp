@@ -268,9 +268,10 @@ TEST_F(ExternalCallTest, AModuleWithoutNamesIsCalledByNumbers) {
   for (std::size_t at = 5; at < named.size(); at += named[at] >> 16U) {
     const std::uint32_t opcode = named[at] & 0xFFFFU;
     const bool is_name = opcode == 5 || opcode == 6;  // OpName, OpMemberName
-    if (!is_name)
+    if (!is_name) {
       words.insert(words.end(), named.begin() + static_cast<std::ptrdiff_t>(at),
                    named.begin() + static_cast<std::ptrdiff_t>(at + (named[at] >> 16U)));
+    }
   }
   directory.write("m.spv", std::string(reinterpret_cast<const char*>(words.data()), words.size() * 4));
   Program program = program_of(plain,

@@ -5,6 +5,7 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/cases/yaml/source_file.h"
 #include "harness/commands/find_report.h"
+#include "harness/external/folder_hash.h"
 
 #include <algorithm>
 #include <array>
@@ -20,13 +21,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The words for inputs in a sentence, by their name in a journal.
-constexpr std::array<std::pair<const char*, const char*>, 6> inputs{{
+constexpr std::array<std::pair<const char*, const char*>, 7> inputs{{
     {"binary", "the binary"},
     {"cases", "the case files"},
     {"expectations", "the expectations"},
     {"shaders", "the files in --shaders"},
     {"versus_shaders", "the files in --versus-shaders"},
     {"times", "the report in --times"},
+    {"ops", "the folders of --ops"},
 }};
 
 /// Prefix of the names of arrays that cases use; the path of the array's file follows.
@@ -79,6 +81,9 @@ std::map<std::string, std::string> run_inputs(const RunOptions& options, const L
     const std::array journal{only_journal(options.cases.times)};
     made["times"] = hash_of_files(journal);
   }
+  std::string ops;
+  for (const fs::path& folder : options.cases.op_folders) ops += external::folder_hash(folder) + '\n';
+  if (!ops.empty()) made["ops"] = hash_hex(ops);
   if (!options.shaders.empty()) made["shaders"] = hash_of_folder(options.shaders);
   if (!options.versus_shaders.empty()) made["versus_shaders"] = hash_of_folder(options.versus_shaders);
   return made;

@@ -27,6 +27,23 @@ TEST(RunInputs, HaveNoContentOfWhatIsNoFileOrTooLarge) {
   EXPECT_NE(inputs.at("cases"), "") << "and this returned";
 }
 
+TEST(RunInputs, HaveTheContentOfEveryFileOfAnOpsFolder) {
+  const test::TemporaryFolder folder;
+  RunOptions options;
+  options.cases.files = {folder.write("c.yaml", "")};
+  const auto hash = [&](const std::string& name) {
+    options.cases.op_folders = {folder / name};
+    return run_inputs(options, {}).at("ops");
+  };
+  folder.write("a/op.yaml", "op: a");
+  folder.write("a/inc/k.comp", "1");
+  const std::string before = hash("a");
+  fs::copy(folder / "a", folder / "b", fs::copy_options::recursive);
+  EXPECT_EQ(hash("b"), before) << "its place does not matter";
+  folder.write("a/inc/k.comp", "2");
+  EXPECT_NE(hash("a"), before);
+}
+
 RunInfo run_with(std::map<std::string, std::string> inputs) {
   RunInfo run;
   run.run_id = "20260101";
