@@ -1,16 +1,20 @@
 #include "harness/external/load_ops.h"
 
 #include "harness/cases/expansion/load.h"
+#include "harness/external/manifest/manifest_schema.h"
 #include "tests/support/error_text.h"
 #include "tests/support/small_op.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <array>
 #include <filesystem>
 #include <random>
+#include <set>
+#include <sstream>
 
 namespace assay::external {
 namespace {
@@ -185,6 +189,44 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_THAT(errors("WORD: {text", "\"A B\": {text"), HasSubstr("'A B' cannot be #defined"));
   EXPECT_THAT(errors("{text: int}", "{text: \"a\\nb\"}"), HasSubstr("the text of a #define is one line"));
   EXPECT_THAT(errors("  one:", "  auto:"), HasSubstr("'auto' stands for the impl that assay chooses"));
+}
+
+/// The keys that a message lists as known.
+std::set<std::string> known_keys(const std::string& message) {
+  std::set<std::string> keys;
+  const std::size_t begin = message.find("known: ") + 7;
+  std::stringstream words(message.substr(begin, message.find('\n', begin) - begin));
+  for (std::string word; std::getline(words >> std::ws, word, ',');) keys.insert(word);
+  return keys;
+}
+
+std::set<std::string> properties(const nlohmann::json& schema) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : schema.at("properties").items()) names.insert(name);
+  return names;
+}
+
+TEST_F(LoadOpsTest, TheSchemaHasTheKeysThatAreRead) {
+  const nlohmann::json schema = nlohmann::json::parse(manifest_schema());
+  const nlohmann::json& parts = schema.at("definitions");
+  const auto keys = [&](const std::string& what, const std::string& with) {
+    return known_keys(errors(what, with));
+  };
+  EXPECT_EQ(keys("shader: k.comp\n", "shader: k.comp\n        zzzzzz: 1\n"),
+            properties(parts.at("dispatch")));
+  EXPECT_EQ(keys("    tunables:", "    zzzzzz: 1\n    tunables:"), properties(parts.at("impl")));
+  EXPECT_EQ(keys("{ops: 2", "{zzzzzz: 1, ops: 2"), properties(schema.at("properties").at("work")));
+  EXPECT_EQ(keys("{python: ref.py", "{zzzzzz: 1, python: ref.py"),
+            properties(schema.at("properties").at("reference")));
+  EXPECT_EQ(keys("{abs: 0.5", "{zzzzzz: 1, abs: 0.5"),
+            properties(parts.at("tensor").at("properties").at("tolerance")));
+  std::set<std::string> of_tensors =
+      keys("{dtype: dtype, shape: [n, 2], role", "{zzzzzz: 1, dtype: dtype, shape: [n, 2], role");
+  of_tensors.insert("constant");  // of inputs alone
+  EXPECT_EQ(of_tensors, properties(parts.at("tensor")));
+  std::set<std::string> of_params = keys("{type: integer,", "{type: integer, zzzzzz: 1,");
+  of_params.insert({"rank", "of"});  // of other types
+  EXPECT_EQ(of_params, properties(parts.at("param")));
 }
 
 TEST_F(LoadOpsTest, PathsStayInTheFolderAndExist) {
