@@ -38,7 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (loaded.ops.empty() && loaded.errors.empty()) std::abort();
   const assay::Registry registry(std::move(loaded.ops));
-  const assay::LoadResult cases = assay::load_cases(std::array{path}, registry, {.seed = {}, .max_cases = 1000});
+  const assay::LoadResult cases =
+      assay::load_cases(std::array{path}, registry, {.seed = {}, .max_cases = 1000});
   for (const assay::Case& one : cases.cases) {
     if (!one.invalid) build_program(one);
   }
