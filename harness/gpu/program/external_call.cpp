@@ -266,8 +266,12 @@ void CallResolver::place_bindings(ResolvedCall& resolved, const ShaderInterface&
       refuse(
           fmt::format("{} is bound twice: by '{}' and by another name", place_text(here), call_.places[i]));
     }
-    resolved.dispatch.bindings[i].range =
-        asks_length(here) ? Binding::Range::Data : Binding::Range::DataAndAfter;
+    Binding& bound = resolved.dispatch.bindings[i];
+    bound.range = asks_length(here) ? Binding::Range::Data : Binding::Range::DataAndAfter;
+    const bool is_sampled = std::ranges::any_of(interface.bindings, [&](const ShaderBinding& used) {
+      return BindingPlace{used.set, used.binding} == here && used.kind == ShaderBinding::Kind::SampledImage;
+    });
+    if (is_sampled) bound.access = Binding::Access::Sampled;
   }
   for (const ShaderBinding& used : interface.bindings) {
     const BindingPlace here{used.set, used.binding};

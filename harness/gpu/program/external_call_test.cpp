@@ -12,6 +12,7 @@ using namespace test;
 
 using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr std::uint32_t count = 96;
@@ -171,6 +172,28 @@ void main() { y[gl_GlobalInvocationID.x] = x.length() * 1000u + uint(y.length())
   const auto all =
       run(program_of(asking, {.places = {"x", "y"}}, {Resource::tensor(0), Resource::tensor(1)}));
   EXPECT_THAT(data_in(all), Each(count * 1000 + count));
+}
+
+TEST_F(ExternalCallTest, ATextureIsReadThroughASamplerWhereTheKernelDeclaresOne) {
+  constexpr const char* sampling = R"(#version 450
+layout(local_size_x = 8) in;
+layout(set = 1, binding = 2) uniform sampler3D picture;
+layout(binding = 1) buffer Y { uint y[]; };
+void main() {
+  uint i = gl_GlobalInvocationID.x;
+  y[i] = uint(texelFetch(picture, ivec3(int(i) / 4, 0, 0), 0)[i % 4u]);
+}
+)";
+  Program program =
+      program_of(sampling, {.places = {"picture", "y"}}, {Resource::tensor(0), Resource::tensor(1)});
+  program.dispatches.front().workgroups = {1, 1, 1};
+  const std::vector<Physical> tensors{{{Storage::Texture3D, Layout::WP}, DType::F32, {8}}, words(8)};
+  Workspace memory = workspace(program, tensors);
+  const std::vector<float> texels{0, 10, 20, 30, 40, 50, 60, 70};
+  memory.write(Resource::tensor(0), std::as_bytes(std::span(texels)));
+  built(program, tensors).run(memory, "k", timeout_s);
+  EXPECT_THAT(data_in(words_of(memory.read(Resource::tensor(1)))),
+              ElementsAre(0, 10, 20, 30, 40, 50, 60, 70));
 }
 
 TEST_F(ExternalCallTest, SeveralVariablesMayShareAPlaceAndATensorSeveralPlaces) {

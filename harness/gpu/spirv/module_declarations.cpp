@@ -27,6 +27,7 @@ struct Part {
   std::uint32_t type = 0;
   std::uint64_t offset = 0;
   std::uint32_t matrix_stride = 0;  ///< of the member that the part belongs to
+  bool row_major = false;           ///< of the same
   std::string path, numbered;
 };
 
@@ -49,6 +50,7 @@ class DeclarationReader {
   const std::string& name_of(std::uint32_t id) const;
   std::optional<NumberType> number_type(std::uint32_t id) const;
   DeclaredVariable variable(const Variable& declared) const;
+  bool asks_through_pointers() const;
   void expand(const Part& part, std::vector<BlockMember>& members) const;
   void expand_struct(const Part& part, std::vector<BlockMember>& members) const;
   void expand_elements(const Part& part, std::uint32_t element, std::uint64_t count, std::uint64_t stride,
@@ -137,6 +139,11 @@ void DeclarationReader::expand(const Part& part, std::vector<BlockMember>& membe
   } else if (type->opcode == spv::OpTypeVector && element != nullptr) {
     expand_elements(part, type->operands[0], type->operands[1], element->bytes, members);
   } else if (type->opcode == spv::OpTypeMatrix) {
+    if (part.row_major) {
+      throw Error(
+          fmt::format("reading {} of a SPIR-V module: '{}' is a row-major matrix, which no call can set yet",
+                      declarations_read, part.path));
+    }
     expand_elements(part, type->operands[0], type->operands[1], part.matrix_stride, members);
   } else if (type->opcode == spv::OpTypeArray) {
     const auto stride = decorations_.of(part.type).array_stride;
@@ -154,6 +161,7 @@ void DeclarationReader::expand_struct(const Part& part, std::vector<BlockMember>
     expand({.type = types[i],
             .offset = part.offset + said.offset.value_or(0),
             .matrix_stride = said.matrix_stride.value_or(0),
+            .row_major = said.row_major,
             .path = joined(part.path, is_named ? name->second : std::to_string(i)),
             .numbered = joined(part.numbered, std::to_string(i))},
            members);
@@ -170,6 +178,7 @@ void DeclarationReader::expand_elements(const Part& part, std::uint32_t element,
     expand({.type = element,
             .offset = part.offset + i * stride,
             .matrix_stride = part.matrix_stride,
+            .row_major = part.row_major,
             .path = part.path + (has_letter ? fmt::format(".{}", letters[i]) : index),
             .numbered = part.numbered + index},
            members);
@@ -186,11 +195,18 @@ std::vector<BlockMember> DeclarationReader::members_of(std::uint32_t pointer) co
   return members;
 }
 
+/// Whether a length is asked for of a pointer that a function gets: any variable's.
+bool DeclarationReader::asks_through_pointers() const {
+  return std::ranges::any_of(asked_, [&](std::uint32_t id) {
+    return std::ranges::find(variables_, id, &Variable::id) == variables_.end();
+  });
+}
+
 DeclaredVariable DeclarationReader::variable(const Variable& declared) const {
   const SpirvDecoration said = decorations_.of(declared.id);
   DeclaredVariable made{.set = said.set.value_or(0),
                         .binding = said.binding.value_or(0),
-                        .asks_length = asked_.contains(declared.id)};
+                        .asks_length = asked_.contains(declared.id) || asks_through_pointers()};
   const std::uint32_t block = types_.pointee_id(declared.pointer);
   const SpirvType* type = types_.find(block);
   const bool is_block = type != nullptr && type->opcode == spv::OpTypeStruct;

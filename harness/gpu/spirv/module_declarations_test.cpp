@@ -83,6 +83,12 @@ TEST_F(ModuleDeclarationsTest, ABlockOfTooManyMembersIsAnError) {
   EXPECT_THAT(error_of([&] { declarations_of(words); }), HasSubstr("a block has more than 4096 members"));
 }
 
+TEST_F(ModuleDeclarationsTest, ARowMajorMatrixIsAnError) {
+  const auto words = compile("layout(push_constant) uniform P { layout(row_major) mat2 m; } p;\n",
+                             "if (p.m[0][0] > 1.0) return;");
+  EXPECT_THAT(error_of([&] { declarations_of(words); }), HasSubstr("'m' is a row-major matrix"));
+}
+
 TEST_F(ModuleDeclarationsTest, PlacesMoveAndNothingElse) {
   const auto words = compile(
       "layout(set = 1, binding = 2) buffer A { uint a[]; };\nlayout(set = 3, binding = 2) buffer B { uint "

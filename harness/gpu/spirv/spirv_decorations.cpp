@@ -25,6 +25,9 @@ void SpirvDecoration::add(std::span<const std::uint32_t> words) {
     case spv::DecorationMatrixStride:
       matrix_stride = words[1];
       break;
+    case spv::DecorationRowMajor:
+      row_major = true;
+      break;
     case spv::DecorationNonWritable:
       non_writable = true;
       break;

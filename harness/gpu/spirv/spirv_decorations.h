@@ -14,6 +14,7 @@ struct SpirvDecoration {
   std::optional<std::uint32_t> set, binding, offset, built_in, spec_id, array_stride, matrix_stride;
   bool non_writable = false;
   bool buffer_block = false;
+  bool row_major = false;
 
   /// Adds a decoration; `words` are the decoration and its operands.
   void add(std::span<const std::uint32_t> words);
