@@ -26,6 +26,17 @@ std::string constants_text(std::vector<SpecConstant> constants) {
   return text;
 }
 
+/// The members of an external call's uniform blocks, sorted by name.
+std::string uniforms_text(std::vector<NamedNumber> uniforms) {
+  std::ranges::sort(uniforms, {}, &NamedNumber::name);
+  std::string text;
+  for (const NamedNumber& one : uniforms) {
+    text +=
+        std::visit([&](auto value) { return fmt::format("uniform {}={}\n", one.name, value); }, one.value);
+  }
+  return text;
+}
+
 std::string resource_text(const HashedProgram& hashed, Resource resource) {
   const std::string where = fmt::format("memory {:x}", hashed.memory(resource));
   if (resource.kind == Resource::Kind::Tensor) {
@@ -45,6 +56,7 @@ std::string dispatch_text(const HashedProgram& hashed, std::size_t index) {
                                  joined(dispatch.local_size), constants_text(dispatch.constants));
   text += fmt::format("workgroups {}\npush {}\n", joined(dispatch.workgroups), joined(dispatch.push.words()));
   if (dispatch.subgroup_size != 0) text += fmt::format("full subgroups of {}\n", dispatch.subgroup_size);
+  if (dispatch.external) text += uniforms_text(dispatch.external->uniforms);
   for (std::size_t i = 0; i < dispatch.bindings.size(); ++i) {
     const Binding& binding = dispatch.bindings[i];
     text += fmt::format("binding {}: {}{}", i, resource_text(hashed, binding.resource),

@@ -58,6 +58,15 @@ TEST(ProgramHash, DiffersInEachPartThatTheDeviceSees) {
   const std::vector<std::pair<std::string, std::function<void(HashedParts&)>>> changes{
       {"nothing", [](HashedParts&) {}},
       {"SPIR-V of the first", [](HashedParts& p) { p.spirv[0] = "ab"; }},
+      {"a uniform",
+       [](HashedParts& p) {
+         p.first().external.emplace().uniforms = {{"B.n", std::int64_t{1}}};
+       }},
+      {"a uniform's value",
+       [](HashedParts& p) {
+         p.first().external.emplace().uniforms = {{"B.n", std::int64_t{2}}};
+       }},
+      {"range of a binding", [](HashedParts& p) { p.first().bindings[0].range = Binding::Range::Data; }},
       {"SPIR-V of the second", [](HashedParts& p) { p.spirv[1] = "bc"; }},
       {"SPIR-V swapped", [](HashedParts& p) { std::swap(p.spirv[0], p.spirv[1]); }},
       {"constant's value", [](HashedParts& p) { p.first().constants[0].value = 7; }},
