@@ -188,6 +188,8 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_EQ(errors("WORD: {text: int}", "\"LOAD(b, i)\": {text: \"b[i]\"}"), "");
   EXPECT_THAT(errors("WORD: {text", "\"A B\": {text"), HasSubstr("'A B' cannot be #defined"));
   EXPECT_THAT(errors("{text: int}", "{text: \"a\\nb\"}"), HasSubstr("the text of a #define is one line"));
+  EXPECT_THAT(errors("  x: {dtype", "  y_bound: {dtype: f32, shape: [n]}\n  x: {dtype"),
+              HasSubstr("'y_bound' is what a reference calls its bound of 'y'"));
   EXPECT_THAT(errors("  one:", "  auto:"), HasSubstr("'auto' stands for the impl that assay chooses"));
 }
 

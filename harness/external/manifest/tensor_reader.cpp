@@ -215,6 +215,15 @@ std::vector<DeclaredTensor> read_tensors(const Node::Entry& entry, const std::ve
   for (const Node::Entry& one : entry.value->entries)
     problems.attempt([&] { tensors.push_back(TensorReader(one, params, scope).read()); });
   problems.settle();
+  for (const DeclaredTensor& tensor : tensors) {
+    const auto bound = std::ranges::find(tensors, tensor.name + "_bound", &DeclaredTensor::name);
+    if (bound != tensors.end()) {
+      throw Problem(
+          diagnose(*entry.key, fmt::format("'{}' is what a reference calls its bound of '{}': name that "
+                                           "tensor otherwise",
+                                           bound->name, tensor.name)));
+    }
+  }
   if (std::ranges::none_of(tensors, &DeclaredTensor::is_output))
     throw Problem(diagnose(*entry.key, "no tensor has `role: output`"));
   return tensors;
