@@ -120,8 +120,8 @@ TEST(Mode, BothSelectsWhatNoModeDoes) {
 
 TEST(ResumeOptions, AreThoseThatTheHelpNames) {
   const std::string allowed =
-      "only --shaders, --versus-shaders, --dump, --ceiling-store, --answer-cache, --no-isolation, --workers, "
-      "--worker-command, --max-failures, --github-summary and --verbose ";
+      "only --ops, --shaders, --versus-shaders, --dump, --ceiling-store, --answer-cache, --no-isolation, "
+      "--workers, --worker-command, --max-failures, --github-summary and --verbose ";
   EXPECT_THAT(assay({"run", "--help"}).out, HasSubstr(allowed + "may be given"));
   for (const char* option : {"--overwrite", "--seed=7", "--benchmark", "--mode=accu"}) {
     const ProcessResult result = assay({"run", "--resume", "nowhere", option});
