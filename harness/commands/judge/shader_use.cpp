@@ -84,6 +84,13 @@ std::map<std::string, std::string> code_of(const gpu::ShaderSources& sources,
 
 }  // namespace
 
+/// The SPIR-V as far as it decides what runs. What a kernel from outside is given is found by its names.
+std::vector<std::uint32_t> ShaderUse::spirv_of(gpu::ShaderLibrary& library, const Variant& variant) {
+  const auto& [kernel, defines] = variant;
+  const gpu::Spirv& spirv = library.compile(kernel.first, defines, kernel.second);
+  return kernel.second.empty() ? gpu::without_debug_information(spirv.words) : spirv.words;
+}
+
 ShaderUse::ShaderUse(const Submission& submission, const DeviceInfo& device, const Parts& parts)
     : device_(device),
       library_(shader_options(submission.folder, parts.compiler)),
@@ -121,14 +128,12 @@ bool ShaderUse::differs_in_code(const Kernel& kernel) {
 }
 
 bool ShaderUse::differs(const Variant& variant) {
-  const auto& [kernel, defines] = variant;
+  const Kernel& kernel = variant.first;
   if (!is_made_of_it(kernel) || !differs_in_code(kernel)) return false;
   const auto [place, is_new] = differ_.try_emplace(variant, true);
   if (!is_new) return place->second;
   try {
-    place->second =
-        gpu::without_debug_information(library_.compile(kernel.first, defines, kernel.second).words) !=
-        gpu::without_debug_information(baseline_.compile(kernel.first, defines, kernel.second).words);
+    place->second = spirv_of(library_, variant) != spirv_of(baseline_, variant);
   } catch (const Error&) {
     place->second = true;  // its rows will report why it does not compile
   }

@@ -6,6 +6,7 @@
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/shader_sources.h"
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -47,6 +48,7 @@ class ShaderUse {
 
   std::vector<Variant> variants_of(const Case& test_case) const;
   bool is_made_of_it(const Kernel& kernel);
+  static std::vector<std::uint32_t> spirv_of(gpu::ShaderLibrary& library, const Variant& variant);
   bool differs(const Variant& variant);
   bool differs_in_code(const Kernel& kernel);
 

@@ -59,6 +59,13 @@ std::uint32_t staging_memory_type(const VkPhysicalDeviceMemoryProperties& memory
           {{.with = visible | cached | coherent}, {.with = visible | cached}, {.with = visible}}});
 }
 
+std::uint32_t uniform_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed) {
+  return first_type(
+      memory, allowed,
+      std::array<Wish, 3>{
+          {{.with = local | visible | coherent}, {.with = visible | coherent}, {.with = visible}}});
+}
+
 MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32_t type,
                          std::string_view what)
     : device_(&device), bytes_(bytes) {

@@ -59,6 +59,9 @@ void bind(const Device::State& device, Buffer& buffer, const MemoryBlock& block,
 /// The best memory type for tensors among `allowed` (one bit per type): device-local memory that the host
 /// reads at full speed (CPU and integrated devices: no copies needed), else device-local, else any.
 std::uint32_t tensor_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed);
+/// The best memory type for small buffers that the host writes once and shaders read: host-visible,
+/// preferably device-local, then coherent.
+std::uint32_t uniform_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed);
 /// The best memory type for staging among `allowed`: host-visible, preferably cached (reading uncached memory
 /// is slow), then coherent.
 std::uint32_t staging_memory_type(const VkPhysicalDeviceMemoryProperties& memory, std::uint32_t allowed);

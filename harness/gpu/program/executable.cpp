@@ -85,6 +85,8 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
     made.uniforms.push_back(std::move(compiled.back().uniforms));
     interfaces.push_back(*shared.interface(dispatch, compiled.back().spirv(), guard));
   }
+  // What an external call needs is known only now.
+  if (const auto reason = beyond_limits(made.program, tensors, device.info())) throw Unsupported(*reason);
   check_interfaces(made.program, tensors, interfaces, device.info(), access);
   made.compile_ms = milliseconds_since(start);
   for (std::size_t i = 0; i < compiled.size(); ++i) {

@@ -22,6 +22,9 @@ namespace assay::gpu {
 namespace {
 
 constexpr std::size_t most_listed = 24;  ///< names in a message
+// The least that Vulkan demands of maxUniformBufferRange and maxPerStageDescriptorUniformBuffers.
+constexpr std::size_t most_uniform_bytes = 16384;
+constexpr std::size_t most_uniform_blocks = 12;
 
 std::string list_text(const std::vector<std::string>& names) {
   if (names.empty()) return "none";
@@ -64,7 +67,9 @@ class CallResolver {
   ResolvedCall resolve() {
     ResolvedCall resolved{.dispatch = dispatch_, .spirv = spirv_, .uniforms = {}};
     resolved.dispatch.constants = constants();
-    const ShaderInterface interface = interface_of(spirv_.words, by_id(resolved.dispatch.constants));
+    const std::map<std::uint32_t, std::uint32_t> values = by_id(resolved.dispatch.constants);
+    declared_ = declarations_of(spirv_.words, values);  // lengths of arrays in blocks may depend on them
+    const ShaderInterface interface = interface_of(spirv_.words, values);
     refuse_beyond_device(interface);
     resolved.dispatch.local_size = interface.local_size;
     if (interface.push_bytes > 0) resolved.dispatch.push = push(interface);
@@ -93,6 +98,7 @@ class CallResolver {
                             const std::string& name) const;
   BindingPlace place(const std::string& name) const;
   bool asks_length(BindingPlace place) const;
+  std::vector<std::string> names_at(BindingPlace place) const;
   void place_bindings(ResolvedCall& resolved, const ShaderInterface& interface);
   void place_uniforms(ResolvedCall& resolved, const ShaderInterface& interface);
   std::vector<NamedNumber> numbers_of(const DeclaredVariable& block, std::set<std::string>& taken) const;
@@ -275,13 +281,22 @@ void CallResolver::place_bindings(ResolvedCall& resolved, const ShaderInterface&
   }
   for (const ShaderBinding& used : interface.bindings) {
     const BindingPlace here{used.set, used.binding};
-    const auto declared = std::ranges::find_if(declared_.variables, [&](const DeclaredVariable& one) {
-      return BindingPlace{one.set, one.binding} == here;
-    });
-    const bool is_uniform = declared != declared_.variables.end() && declared->is_uniform;
-    if (!is_uniform && !places_.contains(here))
-      refuse(fmt::format("the kernel uses {}, and nothing is bound there", variable_text(*declared)));
+    const bool is_bound = used.kind == ShaderBinding::Kind::UniformBlock || places_.contains(here);
+    if (!is_bound) {
+      refuse(fmt::format("the kernel uses {}, and nothing is bound there",
+                         variable_text({.set = used.set, .binding = used.binding, .names = names_at(here)})));
+    }
   }
+}
+
+/// The names of all variables at a place.
+std::vector<std::string> CallResolver::names_at(BindingPlace place) const {
+  std::vector<std::string> names;
+  for (const DeclaredVariable& one : declared_.variables) {
+    const bool is_there = BindingPlace{one.set, one.binding} == place && !one.is_uniform;
+    if (is_there) names.insert(names.end(), one.names.begin(), one.names.end());
+  }
+  return names;
 }
 
 /// The given numbers of a block, with their names inside it. A member that only one block has needs no
@@ -312,12 +327,18 @@ void CallResolver::place_uniforms(ResolvedCall& resolved, const ShaderInterface&
     const std::vector<NamedNumber> numbers = numbers_of(block, taken);
     if (!block.is_uniform || !is_used) continue;
     if (!places_.emplace(here, next).second) {
-      refuse(
-          fmt::format("{} is declared as several uniform blocks, of which one is set", variable_text(block)));
+      refuse(fmt::format("{} is declared as several uniform blocks, or bound, too", variable_text(block)));
     }
     std::size_t size = 0;
     for (const BlockMember& one : block.members)
       size = std::max<std::size_t>(size, one.offset + one.type.bits / 8);
+    if (size == 0) refuse(fmt::format("{} has no member that could be set", variable_text(block)));
+    if (size > most_uniform_bytes || resolved.uniforms.size() >= most_uniform_blocks) {
+      throw Unsupported(fmt::format(
+          "dispatch '{}' needs a uniform block of {} bytes, its {}th: {} blocks of {} bytes are what every "
+          "device takes",
+          dispatch_.label, size, resolved.uniforms.size() + 1, most_uniform_blocks, most_uniform_bytes));
+    }
     constexpr std::size_t alignment = 16;  // blocks end at the size of a vec4
     size = (size + alignment - 1) / alignment * alignment;
     resolved.uniforms.push_back(

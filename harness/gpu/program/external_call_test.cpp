@@ -196,6 +196,51 @@ void main() {
               ElementsAre(0, 10, 20, 30, 40, 50, 60, 70));
 }
 
+TEST_F(ExternalCallTest, NoBufferHidesBehindAUniformBlock) {
+  constexpr const char* hiding = R"(#version 450
+layout(local_size_x = 32) in;
+layout(binding = 0) readonly buffer X { uint x[]; };
+layout(binding = 1) buffer Y { uint y[]; };
+layout(binding = 2) uniform U { uint n; };
+layout(binding = 2) buffer S { uint state[]; };
+void main() { state[1]++; y[gl_GlobalInvocationID.x] = x[gl_GlobalInvocationID.x] + n; }
+)";
+  EXPECT_THAT(refusal(hiding, {.places = {"x", "y"}, .uniforms = {{"U.n", std::int64_t{1}}}}),
+              HasSubstr("the kernel uses 0.2 (S or state), and nothing is bound there"));
+  EXPECT_THAT(refusal(hiding, {.places = {"x", "y", "S"}, .uniforms = {{"U.n", std::int64_t{1}}}},
+                      {Resource::tensor(0), Resource::tensor(1), Resource::tensor(1)}),
+              HasSubstr("is declared as several uniform blocks, or bound, too"));
+}
+
+TEST_F(ExternalCallTest, LengthsInBlocksAreThoseOfTheCallsConstants) {
+  constexpr const char* sized = R"(#version 450
+layout(local_size_x = 32) in;
+layout(constant_id = 3) const uint N = 2;
+layout(binding = 0) readonly buffer X { uint x[]; };
+layout(binding = 1) buffer Y { uint y[]; };
+layout(binding = 2, std140) uniform U { uint a[N]; };
+void main() { y[gl_GlobalInvocationID.x] = x[0] + a[gl_GlobalInvocationID.x % 8u]; }
+)";
+  const ExternalCall call{.places = {"x", "y"},
+                          .constants = {{"N", std::int64_t{8}}},
+                          .uniforms = {{"U.a[7]", std::int64_t{70}}, {"U.*", std::int64_t{5}}}};
+  const auto y = data_in(run(program_of(sized, call, {Resource::tensor(0), Resource::tensor(1)})));
+  EXPECT_EQ(y[7], 70U);
+  EXPECT_EQ(y[6], 5U);
+}
+
+TEST_F(ExternalCallTest, ALargeUniformBlockIsUnsupported) {
+  constexpr const char* large = R"(#version 450
+layout(local_size_x = 32) in;
+layout(binding = 0) readonly buffer X { uint x[]; };
+layout(binding = 1) buffer Y { uint y[]; };
+layout(binding = 2, std140) uniform U { uint a[1025]; };
+void main() { y[gl_GlobalInvocationID.x] = x[0] + a[3]; }
+)";
+  EXPECT_THAT(refusal(large, {.places = {"x", "y"}, .uniforms = {{"U.*", std::int64_t{5}}}}),
+              HasSubstr("needs a uniform block of"));
+}
+
 TEST_F(ExternalCallTest, SeveralVariablesMayShareAPlaceAndATensorSeveralPlaces) {
   constexpr const char* views = R"(#version 450
 layout(local_size_x = 32) in;

@@ -25,6 +25,8 @@ std::string_view kind_text(Kind kind) {
       return "a storage image";
     case Kind::SampledImage:
       return "a texture with its sampler";
+    case Kind::UniformBlock:
+      return "a uniform block";
     case Kind::Other:
       return "neither a storage buffer nor an image nor a texture with its sampler";
   }
@@ -72,7 +74,7 @@ class DispatchCheck {
  private:
   /// Whether resolved_call() has given it a uniform block, which lie after what the dispatch binds.
   bool is_uniform_block(const ShaderBinding& used) const {
-    return dispatch_.external && used.binding >= dispatch_.bindings.size();
+    return dispatch_.external && used.kind == Kind::UniformBlock;
   }
 
   void check_binding(const ShaderBinding& used) const {

@@ -42,8 +42,15 @@ constexpr std::array needed_features{
 };
 
 /// Capabilities whose features assay enables on no device.
-constexpr std::array never_enabled{spv::CapabilityFloat64, spv::CapabilityInt64Atomics,
-                                   spv::CapabilityStoragePushConstant16, spv::CapabilityStoragePushConstant8};
+constexpr std::array never_enabled{spv::CapabilityStorageImageExtendedFormats,
+                                   spv::CapabilityStorageImageReadWithoutFormat,
+                                   spv::CapabilityStorageImageWriteWithoutFormat,
+                                   spv::CapabilitySubgroupBallotKHR,
+                                   spv::CapabilitySubgroupVoteKHR,
+                                   spv::CapabilityFloat64,
+                                   spv::CapabilityInt64Atomics,
+                                   spv::CapabilityStoragePushConstant16,
+                                   spv::CapabilityStoragePushConstant8};
 
 /// The minor version of a module; the major one is 1.
 std::uint32_t spirv_version(std::span<const std::uint32_t> words) {

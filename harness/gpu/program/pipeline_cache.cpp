@@ -16,6 +16,7 @@ namespace {
 std::string specialized_key(const Dispatch& dispatch, const Spirv& spirv, std::uint32_t guard) {
   std::string key =
       fmt::format("{}\nlocal {}\nguard {}\n", spirv.hash, fmt::join(dispatch.local_size, " "), guard);
+  if (dispatch.external) key += "external\n";  // its constants are named by id, and it has no guard_words
   for (const SpecConstant& constant : dispatch.constants) {
     key += fmt::format("constant {}={}\n", constant.name, constant.value);
   }

@@ -35,9 +35,18 @@ std::string joined(const std::string& path, const std::string& member) {
   return path.empty() ? member : path + "." + member;
 }
 
+/// The numbers of one block, and how many of its parts were looked at, which may hold none.
+struct Expansion {
+  std::vector<BlockMember> members;
+  std::size_t visits = 0;
+};
+
 /// Collects what a module declares, instruction by instruction.
 class DeclarationReader {
  public:
+  explicit DeclarationReader(const std::map<std::uint32_t, std::uint32_t>& specialization)
+      : constants_(specialization) {}
+
   void read(const SpirvInstruction& instruction);
   ModuleDeclarations declarations() const;
 
@@ -51,16 +60,15 @@ class DeclarationReader {
   std::optional<NumberType> number_type(std::uint32_t id) const;
   DeclaredVariable variable(const Variable& declared) const;
   bool asks_through_pointers() const;
-  void expand(const Part& part, std::vector<BlockMember>& members) const;
-  void expand_struct(const Part& part, std::vector<BlockMember>& members) const;
+  void expand(const Part& part, Expansion& to) const;
+  void expand_struct(const Part& part, Expansion& to) const;
   void expand_elements(const Part& part, std::uint32_t element, std::uint64_t count, std::uint64_t stride,
-                       std::vector<BlockMember>& members) const;
+                       Expansion& to) const;
   std::vector<BlockMember> members_of(std::uint32_t pointer) const;
   std::vector<SpecializationConstant> constants() const;
   std::map<std::uint32_t, std::string> names_of_sides() const;
 
-  const std::map<std::uint32_t, std::uint32_t> no_specialization_{};
-  SpirvConstants constants_{no_specialization_};
+  SpirvConstants constants_;
   SpirvTypes types_;
   SpirvDecorations decorations_;
   std::map<std::uint32_t, std::string> names_;
@@ -126,35 +134,40 @@ std::optional<NumberType> DeclarationReader::number_type(std::uint32_t id) const
 }
 
 /// Adds the numbers of a part. What is no number, such as an array without a length, adds nothing.
-void DeclarationReader::expand(const Part& part, std::vector<BlockMember>& members) const {
+void DeclarationReader::expand(const Part& part, Expansion& to) const {
+  constexpr std::size_t most_visits = 4 * most_block_members;
+  if (++to.visits > most_visits || to.members.size() > most_block_members) {
+    throw Error(fmt::format("reading {} of a SPIR-V module: a block has more than {} members",
+                            declarations_read, most_block_members));
+  }
   if (const auto number = number_type(part.type)) {
-    members.push_back({part.path, part.numbered, static_cast<std::uint32_t>(part.offset), *number});
+    to.members.push_back({part.path, part.numbered, static_cast<std::uint32_t>(part.offset), *number});
     return;
   }
   const SpirvType* type = types_.find(part.type);
   if (type == nullptr) return;
   const SpirvType* element = type->operands.empty() ? nullptr : types_.find(type->operands[0]);
   if (type->opcode == spv::OpTypeStruct) {
-    expand_struct(part, members);
+    expand_struct(part, to);
   } else if (type->opcode == spv::OpTypeVector && element != nullptr) {
-    expand_elements(part, type->operands[0], type->operands[1], element->bytes, members);
+    expand_elements(part, type->operands[0], type->operands[1], element->bytes, to);
   } else if (type->opcode == spv::OpTypeMatrix) {
     if (part.row_major) {
       throw Error(
           fmt::format("reading {} of a SPIR-V module: '{}' is a row-major matrix, which no call can set yet",
                       declarations_read, part.path));
     }
-    expand_elements(part, type->operands[0], type->operands[1], part.matrix_stride, members);
+    expand_elements(part, type->operands[0], type->operands[1], part.matrix_stride, to);
   } else if (type->opcode == spv::OpTypeArray) {
     const auto stride = decorations_.of(part.type).array_stride;
     const auto count = constants_.value(type->operands[1]);
-    if (stride && count) expand_elements(part, type->operands[0], *count, *stride, members);
+    if (stride && count) expand_elements(part, type->operands[0], *count, *stride, to);
   }
 }
 
-void DeclarationReader::expand_struct(const Part& part, std::vector<BlockMember>& members) const {
+void DeclarationReader::expand_struct(const Part& part, Expansion& to) const {
   const std::vector<std::uint32_t>& types = types_.find(part.type)->operands;
-  for (std::uint32_t i = 0; i < types.size() && members.size() <= most_block_members; ++i) {
+  for (std::uint32_t i = 0; i < types.size(); ++i) {
     const SpirvDecoration said = decorations_.of_member(part.type, i);
     const auto name = member_names_.find({part.type, i});
     const bool is_named = name != member_names_.end() && !name->second.empty();
@@ -164,15 +177,15 @@ void DeclarationReader::expand_struct(const Part& part, std::vector<BlockMember>
             .row_major = said.row_major,
             .path = joined(part.path, is_named ? name->second : std::to_string(i)),
             .numbered = joined(part.numbered, std::to_string(i))},
-           members);
+           to);
   }
 }
 
 /// The elements of an array, the columns of a matrix or the components of a vector.
 void DeclarationReader::expand_elements(const Part& part, std::uint32_t element, std::uint64_t count,
-                                        std::uint64_t stride, std::vector<BlockMember>& members) const {
+                                        std::uint64_t stride, Expansion& to) const {
   const bool is_vector = types_.find(part.type)->opcode == spv::OpTypeVector;
-  for (std::uint64_t i = 0; i < count && members.size() <= most_block_members; ++i) {
+  for (std::uint64_t i = 0; i < count; ++i) {
     const std::string index = fmt::format("[{}]", i);
     const bool has_letter = is_vector && i < letters.size();
     expand({.type = element,
@@ -181,18 +194,14 @@ void DeclarationReader::expand_elements(const Part& part, std::uint32_t element,
             .row_major = part.row_major,
             .path = part.path + (has_letter ? fmt::format(".{}", letters[i]) : index),
             .numbered = part.numbered + index},
-           members);
+           to);
   }
 }
 
 std::vector<BlockMember> DeclarationReader::members_of(std::uint32_t pointer) const {
-  std::vector<BlockMember> members;
-  expand({.type = types_.pointee_id(pointer), .path = "", .numbered = ""}, members);
-  if (members.size() > most_block_members) {
-    throw Error(fmt::format("reading {} of a SPIR-V module: a block has more than {} members",
-                            declarations_read, most_block_members));
-  }
-  return members;
+  Expansion block;
+  expand({.type = types_.pointee_id(pointer), .path = "", .numbered = ""}, block);
+  return std::move(block.members);
 }
 
 /// Whether a length is asked for of a pointer that a function gets: any variable's.
@@ -267,8 +276,9 @@ std::string type_text(NumberType type) {
   return type.bits == usual_bits ? std::string(name) : fmt::format("{}{}", name, type.bits);
 }
 
-ModuleDeclarations declarations_of(std::span<const std::uint32_t> words) {
-  DeclarationReader reader;
+ModuleDeclarations declarations_of(std::span<const std::uint32_t> words,
+                                   const std::map<std::uint32_t, std::uint32_t>& specialization) {
+  DeclarationReader reader(specialization);
   each_instruction(words, declarations_read,
                    [&](const SpirvInstruction& instruction) { reader.read(instruction); });
   return reader.declarations();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,7 +55,10 @@ struct ModuleDeclarations {
 /// The most members of one block that are told one by one; a block with more is an error.
 inline constexpr std::size_t most_block_members = 4096;
 
-/// Throws Error when the words are no SPIR-V module, or a block has too many members.
-ModuleDeclarations declarations_of(std::span<const std::uint32_t> words);
+/// The declarations with `specialization` (value by constant_id; the others have their defaults), on which
+/// lengths of arrays may depend. Throws Error when the words are no SPIR-V module, or a block has too many
+/// members.
+ModuleDeclarations declarations_of(std::span<const std::uint32_t> words,
+                                   const std::map<std::uint32_t, std::uint32_t>& specialization = {});
 
 }  // namespace assay::gpu

@@ -194,6 +194,8 @@ ShaderBinding InterfaceReader::binding_of(const Variable& variable) const {
   if (is_buffer && type->opcode == spv::OpTypeStruct) {
     binding.kind = Kind::StorageBuffer;
     binding.readonly = binding.readonly || members_are_readonly(variable);
+  } else if (variable.storage_class == spv::StorageClassUniform && type->opcode == spv::OpTypeStruct) {
+    binding.kind = Kind::UniformBlock;
   } else if (type->opcode == spv::OpTypeImage && type->operands[5] == read_and_written) {
     binding.kind = Kind::StorageImage;
     describe_image(*type, binding);

@@ -17,7 +17,8 @@ struct ShaderBinding {
     StorageBuffer,
     StorageImage,
     SampledImage,  ///< with its sampler: GLSL's sampler2D
-    Other          ///< nothing that a dispatch can bind: a uniform buffer, an array of descriptors
+    UniformBlock,  ///< for external calls alone
+    Other          ///< nothing that a dispatch can bind: an array of descriptors
   };
 
   std::uint32_t set = 0;

@@ -176,7 +176,8 @@ TEST_F(ShaderInterfaceTest, WhatNoDispatchBindsIsOfAnotherKind) {
       "layout(set = 0, binding = 1, rgba32f) uniform image2D images[2];\n",
       "imageStore(images[1], ivec2(0), vec4(u));");
   ASSERT_EQ(found.bindings.size(), 2U);
-  for (const ShaderBinding& one : found.bindings) EXPECT_EQ(one.kind, Kind::Other);
+  EXPECT_EQ(found.bindings[0].kind, Kind::UniformBlock);
+  EXPECT_EQ(found.bindings[1].kind, Kind::Other);
 }
 
 TEST_F(ShaderInterfaceTest, HasThePushConstantsToTheEndOfTheLast) {

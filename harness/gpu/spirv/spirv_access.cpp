@@ -15,6 +15,10 @@ enum class Use : std::uint8_t {
   Unknown
 };
 
+// Numbers from the SPIR-V registry for which Debian's glslang has no names.
+constexpr std::uint16_t cooperative_matrix_load_khr = 4457;
+constexpr std::uint16_t cooperative_matrix_store_khr = 4458;
+
 Use use_of(std::uint16_t opcode) {
   if (opcode >= spv::OpAtomicExchange && opcode <= spv::OpAtomicXor) return Use::Updates;
   switch (opcode) {
@@ -40,11 +44,13 @@ Use use_of(std::uint16_t opcode) {
     case spv::OpImageGather:
     case spv::OpImageDrefGather:
     case spv::OpCooperativeMatrixLoadNV:
+    case cooperative_matrix_load_khr:
       return Use::Reads;
     case spv::OpStore:
     case spv::OpAtomicStore:
     case spv::OpImageWrite:
     case spv::OpCooperativeMatrixStoreNV:
+    case cooperative_matrix_store_khr:
       return Use::Writes;
     case spv::OpImageQuerySize:
     case spv::OpImageQuerySizeLod:
