@@ -6,6 +6,7 @@
 #include "harness/cases/near_ids.h"
 #include "harness/cases/yaml/case_files.h"
 #include "harness/cases/yaml/nearest.h"
+#include "harness/external/load_ops.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -72,8 +73,15 @@ std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::pat
                       file.string(), untrusted.string()));
     }
   }
+  for (const std::filesystem::path& folder : op_folders) {
+    if (untrusted.empty() || !is_inside(untrusted, folder)) continue;
+    throw Error(fmt::format(
+        "choosing cases: '{}' is inside '{}', the folder of --ops: keep what is judged apart from "
+        "what it is judged by",
+        untrusted.string(), folder.string()));
+  }
   if (!files.empty()) return files;
-  if (!op_folders.empty()) return op_folders;
+  if (!op_folders.empty()) return manifests();
   for (const std::filesystem::path& candidate : {std::filesystem::path("cases"), binary_directory() / "cases",
                                                  binary_directory() / "../share/assay/cases"}) {
     if (std::filesystem::is_directory(candidate) && !is_untrusted(candidate)) return {candidate};
@@ -82,6 +90,17 @@ std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::pat
       "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it{}; "
       "give case files or folders",
       untrusted.empty() ? "" : fmt::format(", outside of '{}'", untrusted.string())));
+}
+
+/// The manifests of `op_folders`; a folder without any stands for itself, whose error is told elsewhere.
+std::vector<std::filesystem::path> CaseOptions::manifests() const {
+  std::vector<std::filesystem::path> all;
+  for (const std::filesystem::path& folder : op_folders) {
+    const std::vector<std::filesystem::path> here = external::manifests_in(folder);
+    all.insert(all.end(), here.begin(), here.end());
+    if (here.empty()) all.push_back(folder);
+  }
+  return all;
 }
 
 std::vector<std::filesystem::path> CaseOptions::expectation_files() const {

@@ -34,9 +34,9 @@ struct CaseOptions {
   std::vector<std::filesystem::path>
       expectations;  ///< folders or files with rules, in addition to those found
 
-  /// The paths asked for, else `op_folders`, else the folder of cases (in the current directory, else next to
-  /// the binary). Folders inside `untrusted` (empty: none) are passed over. Throws Error if there is none, or
-  /// if a path asked for is inside.
+  /// The paths asked for, else the manifests of `op_folders`, else the folder of cases (in the current
+  /// directory, else next to the binary). Folders inside `untrusted` (empty: none) are passed over. Throws
+  /// Error if there is none, or if a path asked for is inside.
   std::vector<std::filesystem::path> paths(const std::filesystem::path& untrusted = {}) const;
   /// The files with rules about devices: those of `expectations` in the order given, and then those that
   /// belong to paths().
@@ -46,6 +46,7 @@ struct CaseOptions {
   bool has_all_cases(const std::filesystem::path& expectation_file,
                      std::span<const std::filesystem::path> loaded) const;
   Selection selection() const;
+  std::vector<std::filesystem::path> manifests() const;
   /// Whether a filter, an op, an impl or a mode is given, the nodes of chains are taken, or cases are
   /// changed.
   bool is_narrowed() const;

@@ -52,6 +52,21 @@ Define define_at(const DeclaredDefine& define, const Params& params, const Looku
   return {define.name, texts.at(params.choice(param))};
 }
 
+/// `#define PARAM_WORD 1` for what each choice parameter is, such as DTYPE_F16, where that makes a name.
+std::vector<Define> defines_of_choices(const Manifest& manifest, const Params& params) {
+  std::vector<Define> defines;
+  for (const ParamSpec& param : manifest.params) {
+    if (param.kind != ParamSpec::Kind::Choice) continue;
+    std::string name = param.name + "_" + params.choice(param.name);
+    for (char& c : name) {
+      if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    }
+    const auto is_fine = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    if (std::ranges::all_of(name, is_fine)) defines.push_back({name, "1"});
+  }
+  return defines;
+}
+
 /// Makes the dispatches of one program.
 class ProgramBuilder {
  public:
@@ -95,6 +110,7 @@ class ProgramBuilder {
       made.workgroups[i] =
           static_cast<std::uint32_t>(std::min(count[i], most));  // why_beyond_device() names them
     }
+    made.defines = defines_of_choices(manifest_, at_.params);
     for (const DeclaredDefine& define : declared.defines)
       made.defines.push_back(define_at(define, at_.params, lookup_));
     if (declared.subgroup_size) made.subgroup_size = subgroup_size(*declared.subgroup_size);

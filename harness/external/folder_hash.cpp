@@ -18,13 +18,28 @@ namespace fs = std::filesystem;
 constexpr std::size_t most_files = 10'000;
 constexpr std::uintmax_t most_bytes = std::uintmax_t{256} << 20;
 
+/// What programs leave in a folder: caches, version control, reports.
+bool is_no_part(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') || name == "__pycache__" || name == "assay-out";
+}
+
 /// The files below a folder by their paths in it, sorted.
 std::map<std::string, fs::path> files_below(const fs::path& folder) {
   std::map<std::string, fs::path> files;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;
-    if (at->path().filename() == "__pycache__") at.disable_recursion_pending();
+    if (is_no_part(at->path())) {
+      at.disable_recursion_pending();
+      continue;
+    }
+    if (at->is_symlink(gone) && at->is_directory(gone)) {
+      throw Error(fmt::format(
+          "reading the folder of an op: '{}' is a link to a folder, whose changes nobody would see: "
+          "copy it, or link its files",
+          at->path().string()));
+    }
     if (!at->is_regular_file(gone)) continue;
     files.emplace(at->path().lexically_relative(folder).generic_string(), at->path());
     if (files.size() > most_files) {

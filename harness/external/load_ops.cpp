@@ -23,23 +23,16 @@ using cases::file_diagnostic;
 using cases::Node;
 using cases::Problem;
 
-/// The manifests in a folder, or in those directly below it.
-std::vector<fs::path> manifests_in(const fs::path& folder) {
+/// The same, or a Problem if there is none.
+std::vector<fs::path> some_manifests_in(const fs::path& folder) {
+  std::vector<fs::path> found = manifests_in(folder);
+  if (!found.empty()) return found;
   std::error_code error;
-  if (fs::is_regular_file(folder / manifest_name, error)) return {folder / manifest_name};
-  std::vector<fs::path> found;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code ignored;
-    if (fs::is_regular_file(at->path() / manifest_name, ignored)) found.push_back(at->path() / manifest_name);
-  }
-  if (found.empty()) {
-    const std::string why = error ? ": " + error.message() : "";
-    throw Problem(file_diagnostic(
-        folder,
-        fmt::format("there is no {} in this folder or in one directly below it{}", manifest_name, why)));
-  }
-  std::ranges::sort(found);
-  return found;
+  fs::directory_iterator(folder, error);
+  const std::string why = error ? ": " + error.message() : "";
+  throw Problem(file_diagnostic(
+      folder,
+      fmt::format("there is no {} in this folder or in one directly below it{}", manifest_name, why)));
 }
 
 /// Says what often breaks YAML in a manifest, where the line looks like it.
@@ -116,6 +109,18 @@ class OpLoader {
 
 }  // namespace
 
+std::vector<fs::path> manifests_in(const fs::path& folder) {
+  std::error_code error;
+  if (fs::is_regular_file(folder / manifest_name, error)) return {folder / manifest_name};
+  std::vector<fs::path> found;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (fs::is_regular_file(at->path() / manifest_name, ignored)) found.push_back(at->path() / manifest_name);
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
 LoadedOps load_ops(std::span<const fs::path> folders, const Registry& builtin) {
   LoadedOps loaded;
   cases::Reporter reporter;
@@ -129,7 +134,7 @@ LoadedOps load_ops(std::span<const fs::path> folders, const Registry& builtin) {
   };
   for (const fs::path& folder : folders) {
     attempt([&] {
-      for (const fs::path& file : manifests_in(folder)) attempt([&] { loader.load(file); });
+      for (const fs::path& file : some_manifests_in(folder)) attempt([&] { loader.load(file); });
     });
   }
   loaded.errors = reporter.take();

@@ -111,7 +111,7 @@ TEST_F(LoadOpsTest, MakesAnOpOfAManifest) {
   EXPECT_THAT(first.external->places, ElementsAre("x", "1.2", "y"));
   EXPECT_EQ(first.bindings[1].resource, Resource::scratch(0));
   EXPECT_THAT(first.external->push, ElementsAre(NamedNumber{"n", std::int64_t{5}}, NamedNumber{"eps", 0.5}));
-  const std::vector<Define> defines{{"T", "float16_t"}, {"HALF", "1"}, {"WORD", "int"}};
+  const std::vector<Define> defines{{"DTYPE_F16", "1"}, {"T", "float16_t"}, {"HALF", "1"}, {"WORD", "int"}};
   EXPECT_EQ(first.defines, defines);
   EXPECT_EQ(made.scratch.front().shape, Shape{6});
   EXPECT_EQ(made.dispatches.back().label, "last");
@@ -190,6 +190,12 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_THAT(errors("{text: int}", "{text: \"a\\nb\"}"), HasSubstr("the text of a #define is one line"));
   EXPECT_THAT(errors("  x: {dtype", "  y_bound: {dtype: f32, shape: [n]}\n  x: {dtype"),
               HasSubstr("'y_bound' is what a reference calls its bound of 'y'"));
+  EXPECT_THAT(errors("dtype == f16", "\"dtype == 'f61'\""), HasSubstr("'f61' is no choice of 'dtype'"));
+  EXPECT_THAT(errors("{s: {dtype", "{y: {dtype"), HasSubstr("'y' is a tensor, too"));
+  EXPECT_THAT(errors("  x: {dtype", "  device: {dtype"), HasSubstr("'device' has a meaning in expressions"));
+  EXPECT_THAT(
+      errors("{dtype: dtype, shape: [n, 2]}", "{dtype: dtype, shape: [n, 2], domain: {lo: 2, hi: 1}}"),
+      HasSubstr("begins after its end"));
   EXPECT_THAT(errors("  one:", "  auto:"), HasSubstr("'auto' stands for the impl that assay chooses"));
 }
 
@@ -349,6 +355,16 @@ TEST_F(LoadOpsTest, AFolderWithoutAManifestIsAnError) {
               HasSubstr("there is no op.yaml in this folder or in one directly below it"));
   EXPECT_THAT(load_ops(std::array{folder / "missing"}, builtin).errors.at(0).message,
               HasSubstr("No such file"));
+}
+
+TEST_F(LoadOpsTest, LinkedFoldersAreRefusedAndReportsDoNotCount) {
+  const std::string before = load(good).ops.front().answer_version();
+  folder.write("twice/assay-out/run.csv", "1");
+  folder.write("twice/.git/HEAD", "1");
+  EXPECT_EQ(load(good).ops.front().answer_version(), before);
+  folder.write("elsewhere/m.py", "");
+  fs::create_directory_symlink(folder / "elsewhere", folder / "twice/lib");
+  EXPECT_THAT(error_of([&] { load(good).ops.front().answer_version(); }), HasSubstr("is a link to a folder"));
 }
 
 TEST_F(LoadOpsTest, AnswersAreOfOtherFilesWhenTheFolderChanges) {

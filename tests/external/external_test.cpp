@@ -48,6 +48,32 @@ TEST_F(External, AllPassWithValidation) {
   EXPECT_THAT(result.out, HasSubstr("PASS               44"));
 }
 
+TEST_F(External, EveryChoiceOfTheExampleWorks) {
+  const ProcessResult result = run_ops(here / "row_softmax", {"--set", "dtype=f16"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
+TEST_F(External, AnswersOfAReferenceThatWaitsForInputEnd) {
+  const ProcessResult result = run_ops(
+      copy_with("row_argmax", "reference.py", "return {", "input()\n    return {"), {"--max-failures", "1"});
+  EXPECT_EQ(result.exit_code, 1) << result.out;
+  EXPECT_THAT(result.out, HasSubstr("EOFError"));
+}
+
+TEST_F(External, AnOpsFolderMayHoldItsReports) {
+  fs::copy(here / "row_argmax", folder / "op", fs::copy_options::recursive);
+  folder.write("op/docker.yaml", "services: {a: 1}\n");
+  const auto in_folder = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), ASSAY_BINARY);
+    return run({.words = std::move(words), .directory = folder / "op"});
+  };
+  EXPECT_EQ(in_folder({"run", "--ops", ".", "--tier", "smoke"}).exit_code, 0);
+  const ProcessResult resumed = in_folder({"run", "--ops", ".", "--resume", "assay-out"});
+  EXPECT_EQ(resumed.err.find("have changed"), std::string::npos) << resumed.err;
+  folder.write("op/sub/argmax.comp", read_file(here / "row_argmax/argmax.comp"));
+  EXPECT_THAT(in_folder({"judge", "sub", "--ops", "."}).err, HasSubstr("keep what is judged apart"));
+}
+
 struct Fault {
   const char *op, *file, *what, *with;
 };

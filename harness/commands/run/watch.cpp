@@ -58,8 +58,11 @@ FileWatch::Contents FileWatch::look() const {
       continue;
     }
     // Files may come and go while a folder is read: a file that is missed now is seen the next time.
-    for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error))
+    for (fs::recursive_directory_iterator at(root, error), end; !error && at != end; at.increment(error)) {
+      if (at->path().filename() == "assay-out")
+        at.disable_recursion_pending();  // runs themselves write there
       add(at->path(), seen);
+    }
   }
   return seen;
 }

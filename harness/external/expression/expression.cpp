@@ -12,7 +12,8 @@ namespace {
 using Kind = ExpressionNode::Kind;
 
 void collect(const ExpressionNode& node, const std::string& compared_with, std::vector<UsedName>& names) {
-  if (node.kind == Kind::Name) names.push_back({node.text, node.position, compared_with});
+  if (node.kind == Kind::Name || node.kind == Kind::Text)
+    names.push_back({node.text, node.position, node.kind == Kind::Text, compared_with});
   const bool compares = node.kind == Kind::Binary && (node.text == "==" || node.text == "!=");
   for (std::size_t i = 0; i < node.parts.size(); ++i) {
     const ExpressionNode* other = compares ? node.parts[1 - i].get() : nullptr;

@@ -15,6 +15,7 @@ namespace assay::external {
 struct UsedName {
   std::string text;
   std::size_t position = 0;
+  bool is_quoted = false;     ///< a quoted text, which can only be such a word
   std::string compared_with;  ///< the name at the other side of == or !=: the word of a choice may be meant
 };
 

@@ -41,10 +41,11 @@ std::string hint_of_flow(const Node& value) {
 
 void check_names_of(const Node& value, const Expression& expression, const Scope& scope) {
   for (const UsedName& used : expression.names()) {
-    if (scope.has(used.text)) continue;
+    if (!used.is_quoted && scope.has(used.text)) continue;
     const auto choice = scope.choices.find(used.compared_with);
     const bool is_compared = choice != scope.choices.end();
     const std::vector<std::string>& known = is_compared ? choice->second : scope.names;
+    if (used.is_quoted && !is_compared) continue;  // its evaluation says what is wrong
     if (is_compared && std::ranges::find(known, used.text) != known.end()) continue;
     const std::string meant = cases::nearest(used.text, known);
     throw_at(value, used.position,
@@ -88,6 +89,10 @@ void check_name(const Node& key, const std::string& what) {
   const std::string& name = key.text;
   constexpr std::size_t longest = 64;
   const bool begins_well = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
+  static const std::vector<std::string> words{"device", "and", "or", "not"};
+  if (std::ranges::find(words, name) != words.end())
+    throw Problem(
+        diagnose(key, fmt::format("'{}' has a meaning in expressions: name {} otherwise", name, what)));
   if (key.is_scalar() && begins_well && name.size() <= longest && std::ranges::all_of(name, is_fine)) return;
   throw Problem(
       diagnose(key, fmt::format("'{}' cannot be the name of {}: it may have {} letters, digits and '_', "

@@ -20,7 +20,8 @@ class TensorReader {
   DeclaredTensor read() {
     check_name(key_, "a tensor");
     tensor_.name = key_.text;
-    if (scope_.has(tensor_.name)) {
+    const bool is_param = std::ranges::find(params_, tensor_.name, &ParamSpec::name) != params_.end();
+    if (is_param) {
       throw Problem(diagnose(
           key_,
           fmt::format("'{}' is a parameter, too: expressions could not tell them apart", tensor_.name)));
@@ -129,6 +130,9 @@ class TensorReader {
             cases::to_number(*end->value, {end->key, key});
       }
     }
+    if (tensor_.domain.lo > tensor_.domain.hi)
+      throw Problem(
+          diagnose(*given->key, fmt::format("the domain of '{}' begins after its end", tensor_.name)));
     if (const Node::Entry* role = given->value->find_entry("role")) {
       const std::string& text = cases::to_text(*role->value, {role->key, "role"});
       const auto found = std::ranges::find(roles, text);

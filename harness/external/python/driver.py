@@ -12,6 +12,7 @@ import json
 import os
 import resource
 import runpy
+import shutil
 import signal
 import sys
 import time
@@ -19,7 +20,7 @@ import traceback
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
-LONGEST_ERROR = 4000  # characters
+LONGEST_ERROR = 4000  # bytes
 
 QParams = collections.namedtuple("QParams", "scale zero_point")
 
@@ -33,7 +34,7 @@ def prctl(option, value):
 
 
 def limit(request):
-    """Limits that the reference cannot raise again."""
+    """Limits that the reference cannot raise again. Lower ones that this process has stay."""
     cpu = int(request["cpu_seconds"])
     for what, soft, hard in (
         (resource.RLIMIT_CPU, cpu, cpu + 1),
@@ -41,6 +42,9 @@ def limit(request):
         (resource.RLIMIT_FSIZE, request["file_bytes"], request["file_bytes"]),
         (resource.RLIMIT_CORE, 0, 0),
     ):
+        most = resource.getrlimit(what)[1]
+        if most != resource.RLIM_INFINITY:
+            soft, hard = min(soft, most), min(hard, most)
         resource.setrlimit(what, (soft, hard))
 
 
@@ -119,7 +123,8 @@ def write_answer(answer, request, numpy):
     if not isinstance(answer, dict):
         raise Refused(f"it returned {type(answer).__name__}, and must return a dict of outputs by name")
     outputs = {output["name"]: output for output in request["outputs"]}
-    unknown = [name for name in answer if name not in outputs and name.removesuffix("_bound") not in outputs]
+    names = [str(name) for name in answer]
+    unknown = [name for name in names if name not in outputs and name.removesuffix("_bound") not in outputs]
     missing = [name for name in outputs if name not in answer]
     if unknown or missing:
         said = [f"'{name}' is missing" for name in missing] + [f"'{name}' is no output" for name in unknown]
@@ -161,8 +166,8 @@ def compute(request):
         write_answer(function(**arguments_of(function, request, numpy)), request, numpy)
         return 0
     except BaseException as error:  # pylint: disable=broad-except
-        with open(os.path.join(request["folder"], "error.txt"), "w", encoding="utf-8", errors="replace") as file:
-            file.write(told(error, request)[-LONGEST_ERROR:])
+        with open(os.path.join(request["folder"], "error.txt"), "wb") as file:
+            file.write(told(error, request).encode("utf-8", "replace")[-LONGEST_ERROR:])
         return 1
 
 
@@ -209,13 +214,30 @@ def say_end(request, status):
         file.write(text)
 
 
+def end_with_assay(folder):
+    """When assay dies, what it started here ends, and its folder goes."""
+
+    def end(*_):
+        end_children()
+        shutil.rmtree(folder, ignore_errors=True)
+        os._exit(1)
+
+    signal.signal(signal.SIGTERM, end)
+    parent = os.getppid()
+    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        end()
+
+
 def main():
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     with open(sys.argv[1], encoding="utf-8") as file:
         request = json.load(file)
+    end_with_assay(request["folder"])
     child = os.fork()
     if child == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         code = compute(request)
         sys.stdout.flush()

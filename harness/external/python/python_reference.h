@@ -31,8 +31,8 @@ struct PythonAnswer {
 
 /// What one call of a reference may use.
 struct PythonLimits {
-  double seconds = 300;
-  double cpu_seconds = 300;
+  double seconds = 240;  ///< less than the silence after which a worker counts as hanging
+  double cpu_seconds = 240;
   std::uint64_t memory_bytes = std::uint64_t{16} << 30;
   std::uint64_t file_bytes = std::uint64_t{8} << 30;
 };
