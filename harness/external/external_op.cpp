@@ -81,9 +81,10 @@ Expected expected_of(const DeclaredTensor& declared, const WantedOutput& wanted,
     std::vector<float> bounds = bounds_of(answer, declared.tolerance, wanted.dtype);
     return {.values = std::move(answer.values), .bound = std::move(bounds)};
   }
-  if (answer.bound)
+  if (answer.bound) {
     throw Error(
         fmt::format("the reference gave a bound for '{}', and the op declares it exact", wanted.name));
+  }
   if (answer.values.dtype() != wanted.dtype) {
     throw Error(fmt::format(
         "the reference gave '{}' as float64, and the op declares it exact: return it as {}, rounded "

@@ -28,7 +28,7 @@ std::vector<fs::path> some_manifests_in(const fs::path& folder) {
   std::vector<fs::path> found = manifests_in(folder);
   if (!found.empty()) return found;
   std::error_code error;
-  fs::directory_iterator(folder, error);
+  const fs::directory_iterator readable(folder, error);
   const std::string why = error ? ": " + error.message() : "";
   throw Problem(file_diagnostic(
       folder,

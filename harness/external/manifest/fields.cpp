@@ -90,9 +90,10 @@ void check_name(const Node& key, const std::string& what) {
   constexpr std::size_t longest = 64;
   const bool begins_well = !name.empty() && !(name[0] >= '0' && name[0] <= '9');
   static const std::vector<std::string> words{"device", "and", "or", "not"};
-  if (std::ranges::find(words, name) != words.end())
+  if (std::ranges::find(words, name) != words.end()) {
     throw Problem(
         diagnose(key, fmt::format("'{}' has a meaning in expressions: name {} otherwise", name, what)));
+  }
   if (key.is_scalar() && begins_well && name.size() <= longest && std::ranges::all_of(name, is_fine)) return;
   throw Problem(
       diagnose(key, fmt::format("'{}' cannot be the name of {}: it may have {} letters, digits and '_', "

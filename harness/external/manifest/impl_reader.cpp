@@ -141,9 +141,10 @@ class ImplReader {
     for (const Node::Entry& one : given->value->entries) {
       check_name(*one.key, "scratch");
       if (std::ranges::find(manifest_.tensors, one.key->text, &DeclaredTensor::name) !=
-          manifest_.tensors.end())
+          manifest_.tensors.end()) {
         throw Problem(diagnose(
             *one.key, fmt::format("'{}' is a tensor, too: name the scratch otherwise", one.key->text)));
+      }
       if (!one.value->is_map())
         cases::wrong_type(*one.value, {one.key, one.key->text}, "a map with 'dtype' and 'shape'");
       cases::check_keys(*one.value, keys);

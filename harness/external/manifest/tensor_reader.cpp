@@ -130,9 +130,10 @@ class TensorReader {
             cases::to_number(*end->value, {end->key, key});
       }
     }
-    if (tensor_.domain.lo > tensor_.domain.hi)
+    if (tensor_.domain.lo > tensor_.domain.hi) {
       throw Problem(
           diagnose(*given->key, fmt::format("the domain of '{}' begins after its end", tensor_.name)));
+    }
     if (const Node::Entry* role = given->value->find_entry("role")) {
       const std::string& text = cases::to_text(*role->value, {role->key, "role"});
       const auto found = std::ranges::find(roles, text);

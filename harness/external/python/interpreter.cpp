@@ -55,10 +55,11 @@ Interpreter found_interpreter() {
     } catch (const Error&) {
       continue;
     }
-    if (candidates().size() == 1 && !run.printed.starts_with("Python"))
+    if (candidates().size() == 1 && !run.printed.starts_with("Python")) {
       found.missing = fmt::format(
           "'{}', which ASSAY_PYTHON names, cannot run: name one with NumPy (package python3-numpy)",
           candidate);
+    }
     if (run.ended_well) return {.path = candidate, .versions = run.printed, .missing = ""};
     if (run.printed.starts_with("Python"))
       found.missing = fmt::format("{} has no NumPy: install python3-numpy", candidate);
