@@ -28,8 +28,6 @@
 // A request goes to the other process's stdin, the answer comes from its stdout. Both are lists of texts,
 // each preceded by its length in decimal and a colon.
 
-extern char** environ;
-
 namespace assay::gpu {
 namespace {
 
@@ -262,9 +260,10 @@ std::vector<std::uint32_t> compile_in_process(const std::vector<std::string>& co
   const std::string_view content = texts.next();
   if (kind == refused) throw CompileError(std::string(content));
   if (kind == stopped) throw CompilerStopped(fmt::format("{}: {}", sources.at(name).display, content));
-  if (kind != compiled || content.empty())
+  if (kind != compiled || content.empty()) {
     throw CompilerStopped(
         fmt::format("{}: compiling it failed: {}", sources.at(name).display, why_it_ended(status)));
+  }
   std::vector<std::uint32_t> words(content.size() / sizeof(std::uint32_t));
   std::memcpy(words.data(), content.data(), words.size() * sizeof(std::uint32_t));
   return words;

@@ -177,9 +177,10 @@ void RuleReader::read_global(const SpirvInstruction& instruction) {
       read_mode(instruction);
       break;
     case spv::OpVariable:
-      if (!is_among(storage_classes, operands[0]))
+      if (!is_among(storage_classes, operands[0])) {
         refuse(fmt::format("the storage class {}",
                            named(spv::StorageClassString(static_cast<int>(operands[0])), operands[0])));
+      }
       break;
     case spv::OpDecorate:
       read_decoration(operands[0], no_member, operands.subspan(1));
