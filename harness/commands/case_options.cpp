@@ -92,7 +92,7 @@ std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::pat
       untrusted.empty() ? "" : fmt::format(", outside of '{}'", untrusted.string())));
 }
 
-/// The manifests of `op_folders`; a folder without any stands for itself, whose error is told elsewhere.
+/// The manifests of `op_folders`; a folder without any is returned itself: load_ops() reports the error.
 std::vector<std::filesystem::path> CaseOptions::manifests() const {
   std::vector<std::filesystem::path> all;
   for (const std::filesystem::path& folder : op_folders) {

@@ -4,7 +4,6 @@
 #include "harness/external/load_ops.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <utility>
 #include <vector>

@@ -16,10 +16,6 @@ Variables variables_of(const DeclaredImpl& impl, const ImplPoint& at, const Devi
   return {.params = at.params, .tensors = at.tensors, .impl = &impl, .tune = &at.tune, .device = device};
 }
 
-std::string place_text(const PlacedExpression& placed) {
-  return fmt::format("{}:{}:{}", placed.where.file, placed.where.line, placed.where.column);
-}
-
 bool is_left_out(const DeclaredDispatch& dispatch, const Lookup& lookup) {
   return dispatch.when && dispatch.when->evaluate(lookup) == 0;
 }
@@ -30,7 +26,7 @@ std::array<std::int64_t, 3> workgroups_at(const DeclaredDispatch& dispatch, cons
     count[i] = dispatch.workgroups[i].evaluate(lookup);
     if (count[i] < 1) {
       throw Error(fmt::format("{}: dispatch '{}' has {} workgroups along {}, and must have at least 1",
-                              place_text(dispatch.workgroups[i]), dispatch.label, count[i], "xyz"[i]));
+                              dispatch.workgroups[i].place(), dispatch.label, count[i], "xyz"[i]));
     }
   }
   return count;
@@ -134,7 +130,7 @@ class ProgramBuilder {
     if (size < 0 || size > most || (size & (size - 1)) != 0) {
       throw Error(fmt::format(
           "{}: a subgroup size is a power of two up to {} (0: the driver chooses), and this is {}",
-          place_text(expression), most, size));
+          expression.place(), most, size));
     }
     return static_cast<std::uint32_t>(size);
   }

@@ -35,10 +35,10 @@ std::map<std::string, fs::path> files_below(const fs::path& folder) {
       continue;
     }
     if (at->is_symlink(gone) && at->is_directory(gone)) {
-      throw Error(fmt::format(
-          "reading the folder of an op: '{}' is a link to a folder, whose changes nobody would see: "
-          "copy it, or link its files",
-          at->path().string()));
+      throw Error(
+          fmt::format("reading the folder of an op: '{}' is a link to a folder, and those are not followed: "
+                      "copy the folder, or link its files",
+                      at->path().string()));
     }
     if (!at->is_regular_file(gone)) continue;
     files.emplace(at->path().lexically_relative(folder).generic_string(), at->path());

@@ -23,7 +23,7 @@ using cases::file_diagnostic;
 using cases::Node;
 using cases::Problem;
 
-/// The same, or a Problem if there is none.
+/// manifests_in(), or a Problem if there is none.
 std::vector<fs::path> some_manifests_in(const fs::path& folder) {
   std::vector<fs::path> found = manifests_in(folder);
   if (!found.empty()) return found;

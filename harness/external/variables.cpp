@@ -90,14 +90,13 @@ Shape shape_at(const std::vector<PlacedExpression>& dims, const Lookup& lookup, 
   std::int64_t elements = 1;
   for (const PlacedExpression& dim : dims) {
     const std::int64_t size = dim.evaluate(lookup);
-    const SourceLocation& at = dim.where;
     if (size < 1) {
-      throw Error(fmt::format("{}:{}:{}: dim {} of {}, '{}', is {}, and must be at least 1", at.file, at.line,
-                              at.column, shape.size(), what, dim.expression.text(), size));
+      throw Error(fmt::format("{}: dim {} of {}, '{}', is {}, and must be at least 1", dim.place(),
+                              shape.size(), what, dim.expression.text(), size));
     }
     if (size > most_elements / elements) {
-      throw Error(fmt::format("{}:{}:{}: {} has more than 2^40 elements: dim {} is {}", at.file, at.line,
-                              at.column, what, shape.size(), size));
+      throw Error(fmt::format("{}: {} has more than 2^40 elements: dim {} is {}", dim.place(), what,
+                              shape.size(), size));
     }
     elements *= size;
     shape.push_back(size);

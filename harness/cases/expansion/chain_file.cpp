@@ -28,13 +28,6 @@ bool is_plain_name(const std::string& name) {
   return !name.empty() && id_text(name) == name && name.find('.') == std::string::npos;
 }
 
-const Node::Entry& required(const Node& map, const std::string& key, const Node& caret,
-                            const std::string& of) {
-  const Node::Entry* entry = map.find_entry(key);
-  if (entry == nullptr) throw Problem(diagnose(caret, fmt::format("{} has no '{}'", of, key)));
-  return *entry;
-}
-
 /// The declaration of a parameter of the chain, whose kind its default shows.
 ParamSpec param_of(const Node::Entry& entry) {
   const std::string& name = entry.key->text;

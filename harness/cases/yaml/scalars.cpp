@@ -162,4 +162,11 @@ void check_keys(const Node& map, std::span<const std::string> known) {
   problems.settle();
 }
 
+const Node::Entry& required(const Node& map, const std::string& key, const Node& caret,
+                            const std::string& of) {
+  const Node::Entry* entry = map.find_entry(key);
+  if (entry == nullptr) throw Problem(diagnose(caret, fmt::format("{} has no '{}'", of, key)));
+  return *entry;
+}
+
 }  // namespace assay::cases

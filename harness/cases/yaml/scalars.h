@@ -48,4 +48,8 @@ Problem unknown_name(const Node& caret, std::string_view what, std::string_view 
 /// Throws Problem for the keys of `map` that are not in `known`.
 void check_keys(const Node& map, std::span<const std::string> known);
 
+/// Returns the entry of a map. Throws Problem "<of> has no '<key>'" at `caret`.
+const Node::Entry& required(const Node& map, const std::string& key, const Node& caret,
+                            const std::string& of);
+
 }  // namespace assay::cases

@@ -12,7 +12,7 @@
 
 namespace assay::external {
 
-/// Limits of one expression, which nobody's reaches.
+/// Limits of one expression, far above what a person writes.
 inline constexpr std::size_t most_expression_bytes = 4096;
 inline constexpr int most_expression_depth = 64;
 

@@ -75,13 +75,6 @@ bool Scope::has(const std::string& name) const {
   return std::ranges::find(names, name) != names.end();
 }
 
-const Node::Entry& required(const Node& map, const std::string& key, const Node& caret,
-                            const std::string& of) {
-  const Node::Entry* entry = map.find_entry(key);
-  if (entry == nullptr) throw Problem(diagnose(caret, fmt::format("{} has no '{}'", of, key)));
-  return *entry;
-}
-
 void check_name(const Node& key, const std::string& what) {
   const auto is_fine = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';

@@ -11,6 +11,7 @@
 namespace assay::external {
 
 using cases::Node;
+using cases::required;
 
 /// The names that expressions in a part of a manifest may use.
 struct Scope {
@@ -19,10 +20,6 @@ struct Scope {
 
   bool has(const std::string& name) const;
 };
-
-/// The entry of a map. Throws Problem "<of> has no '<key>'" at `caret`.
-const Node::Entry& required(const Node& map, const std::string& key, const Node& caret,
-                            const std::string& of);
 
 /// Throws Problem for what cannot be the name of an op, parameter, tensor, impl or scratch.
 void check_name(const Node& key, const std::string& what);

@@ -16,6 +16,10 @@ namespace {
 
 }  // namespace
 
+std::string PlacedExpression::place() const {
+  return fmt::format("{}:{}:{}", where.file, where.line, where.column);
+}
+
 std::int64_t PlacedExpression::evaluate(const Lookup& lookup) const try {
   return expression.evaluate(lookup);
 } catch (const ExpressionError& error) {

@@ -20,6 +20,7 @@ struct PlacedExpression {
   Expression expression = Expression::of(0);
   SourceLocation where;
 
+  std::string place() const;  ///< "FILE:LINE:COLUMN"
   /// Throws Error "FILE:LINE:COLUMN: in 'EXPRESSION': ...".
   std::int64_t evaluate(const Lookup& lookup) const;
   Number evaluate_number(const Lookup& lookup) const;

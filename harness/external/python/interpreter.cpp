@@ -70,7 +70,7 @@ Interpreter found_interpreter() {
 }  // namespace
 
 PythonRun run_python(const std::string& path, const std::vector<std::string>& arguments, double seconds) {
-  // One thread: sums of several have an order that nobody knows.
+  // One thread: with several, the order of additions would vary.
   std::vector<std::string> words{"/usr/bin/env",
                                  "-i",
                                  "PATH=" + path_variable(),

@@ -3,6 +3,7 @@
 #include "harness/base/source_hash.h"
 #include "harness/gpu/program/encoded_number.h"
 #include "harness/gpu/program/module_needs.h"
+#include "harness/gpu/program/specialization.h"
 #include "harness/gpu/spirv/module_declarations.h"
 #include "harness/gpu/spirv/shader_interface.h"
 #include "harness/gpu/spirv/spirv_rebound.h"
@@ -67,7 +68,8 @@ class CallResolver {
   ResolvedCall resolve() {
     ResolvedCall resolved{.dispatch = dispatch_, .spirv = spirv_, .uniforms = {}};
     resolved.dispatch.constants = constants();
-    const std::map<std::uint32_t, std::uint32_t> values = by_id(resolved.dispatch.constants);
+    const std::map<std::uint32_t, std::uint32_t> values =
+        specialization(resolved.dispatch, spirv_.words, /*guard=*/0);
     declared_ = declarations_of(spirv_.words, values);  // lengths of arrays in blocks may depend on them
     const ShaderInterface interface = interface_of(spirv_.words, values);
     refuse_beyond_device(interface);
@@ -86,7 +88,6 @@ class CallResolver {
         fmt::format("calling the kernel {} in dispatch '{}': {}", dispatch_.shader, dispatch_.label, what));
   }
 
-  static std::map<std::uint32_t, std::uint32_t> by_id(const std::vector<SpecConstant>& constants);
   std::vector<SpecConstant> constants() const;
   const SpecializationConstant& constant(const std::string& name) const;
   void refuse_beyond_device(const ShaderInterface& interface) const;
@@ -112,13 +113,6 @@ class CallResolver {
   ModuleDeclarations declared_;
   std::map<BindingPlace, std::uint32_t> places_;  ///< the binding in set 0 that each becomes
 };
-
-std::map<std::uint32_t, std::uint32_t> CallResolver::by_id(const std::vector<SpecConstant>& constants) {
-  std::map<std::uint32_t, std::uint32_t> values;
-  for (const SpecConstant& one : constants)
-    values[static_cast<std::uint32_t>(std::stoul(one.name))] = one.value;
-  return values;
-}
 
 /// Several constants of one id, as a `local_size_x_id` and a `constant_id` make them, have one value.
 const SpecializationConstant& CallResolver::constant(const std::string& name) const {

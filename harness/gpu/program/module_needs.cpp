@@ -20,10 +20,6 @@ struct NeededFeature {
   Feature feature = Feature::Int8;
 };
 
-constexpr std::uint32_t dot_product_input_all = 6016;
-constexpr std::uint32_t dot_product = 6019;
-constexpr std::uint32_t cooperative_matrix_khr = 6022;
-
 constexpr std::array needed_features{
     NeededFeature{spv::CapabilityInt8, Feature::Int8},
     NeededFeature{spv::CapabilityInt16, Feature::Int16},
@@ -35,10 +31,10 @@ constexpr std::array needed_features{
     NeededFeature{spv::CapabilityStorageUniform16, Feature::Storage16},
     NeededFeature{spv::CapabilityGroupNonUniformArithmetic, Feature::SubgroupArithmetic},
     NeededFeature{spv::CapabilityGroupNonUniformShuffle, Feature::SubgroupShuffle},
-    NeededFeature{dot_product_input_all, Feature::DotProduct},
-    NeededFeature{dot_product, Feature::DotProduct},
+    NeededFeature{capability_dot_product_input_all, Feature::DotProduct},
+    NeededFeature{capability_dot_product, Feature::DotProduct},
     NeededFeature{spv::CapabilityCooperativeMatrixNV, Feature::CooperativeMatrixNv},
-    NeededFeature{cooperative_matrix_khr, Feature::CooperativeMatrixKhr},
+    NeededFeature{capability_cooperative_matrix_khr, Feature::CooperativeMatrixKhr},
 };
 
 /// Capabilities whose features assay enables on no device.

@@ -52,7 +52,7 @@ struct ModuleDeclarations {
   std::vector<SpecializationConstant> constants;  ///< by id
 };
 
-/// The most members of one block that are told one by one; a block with more is an error.
+/// The largest number of members in a block; one with more is an error.
 inline constexpr std::size_t most_block_members = 4096;
 
 /// The declarations with `specialization` (value by constant_id; the others have their defaults), on which

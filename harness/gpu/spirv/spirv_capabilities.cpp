@@ -10,11 +10,6 @@
 namespace assay::gpu {
 namespace {
 
-// Numbers from the SPIR-V registry for which Debian's glslang has no names.
-constexpr std::uint32_t dot_product_input_all = 6016;
-constexpr std::uint32_t dot_product = 6019;
-constexpr std::uint32_t cooperative_matrix_khr = 6022;
-
 /// A range of capability numbers, both ends included.
 struct Range {
   std::uint32_t first = 0;
@@ -42,8 +37,8 @@ constexpr std::array computing = {
     // Memory model, matrix units, dot products
     Range{spv::CapabilityVulkanMemoryModel, spv::CapabilityVulkanMemoryModelDeviceScope},
     Range{spv::CapabilityCooperativeMatrixNV, spv::CapabilityCooperativeMatrixNV},
-    Range{dot_product_input_all, dot_product},
-    Range{cooperative_matrix_khr, cooperative_matrix_khr},
+    Range{capability_dot_product_input_all, capability_dot_product},
+    Range{capability_cooperative_matrix_khr, capability_cooperative_matrix_khr},
 };
 
 bool computes(std::uint32_t capability) {

@@ -6,6 +6,11 @@
 
 namespace assay::gpu {
 
+// Numbers from the SPIR-V registry for which Debian's glslang has no names.
+inline constexpr std::uint32_t capability_dot_product_input_all = 6016;
+inline constexpr std::uint32_t capability_dot_product = 6019;
+inline constexpr std::uint32_t capability_cooperative_matrix_khr = 6022;
+
 /// The name of the first of a module's capabilities that no kernel may have; empty when there is none. A
 /// kernel may only compute from what its dispatch binds. Capabilities that read a clock (ShaderClockKHR),
 /// access memory by address (PhysicalStorageBufferAddresses), or are unknown here could let a kernel detect
