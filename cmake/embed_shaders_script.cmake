@@ -1,13 +1,27 @@
-# Writes OUTPUT: the files in LIST (one per line, all below ROOT) as FUNCTION(). Run by assay_embed_shaders().
+# Writes OUTPUT: the files in LIST (one per line, all below ROOT or one of the folders MORE, which are separated by |) as
+# FUNCTION(). Run by assay_embed_shaders().
 #
 # Bytes become character constants, not string literals: they have no length limit and need no escapes, and characters
 # that CMake's lists would change (semicolons, brackets) are safe.
+cmake_minimum_required(VERSION 3.25)
+
 file(STRINGS ${LIST} files)
 set(arrays "")
 set(entries "")
 set(count 0)
+string(REPLACE "|" ";" more "${MORE}")
+set(names "")
 foreach(file IN LISTS files)
-  file(RELATIVE_PATH name ${ROOT} ${file})
+  foreach(root IN LISTS ROOT more)
+    cmake_path(IS_PREFIX root "${file}" is_below)
+    if(is_below)
+      file(RELATIVE_PATH name ${root} ${file})
+    endif()
+  endforeach()
+  if(name IN_LIST names)
+    message(FATAL_ERROR "Embedding shaders: there are two files of the name '${name}'; one is ${file}.")
+  endif()
+  list(APPEND names ${name})
   file(READ ${file} hex HEX)
   string(REGEX REPLACE "(..)" "'\\\\x\\1'," bytes "${hex}")
   # The terminator keeps the array of an empty file from having no elements; it is not part of the text.

@@ -188,6 +188,10 @@ class Resolver {
     } catch (const Error& error) {
       fail("", error.what());
     }
+    if (is_updated_in_place(node.specs)) {
+      fail("op", fmt::format("{} updates a tensor in place, and a chain's tensors have one producer each",
+                             node.op->name));
+    }
     check_bound(node);
     for (const TensorSpec& spec : node.specs) connect(node, spec);
     made_.nodes.push_back(std::move(node));

@@ -18,8 +18,12 @@ void add_choice(CLI::App& app, app::MutateOptions::Choice& choice) {
                  "Files below shaders/ that get faults: names, paths or globs (default: all)");
   app.add_option("--cases", choice.cases,
                  "Case files or folders of them; repeatable (default: as for `run`)");
-  app.add_option("--shaders", choice.folder, "Folder of GLSL files that replace assay's own")
-      ->check(CLI::ExistingDirectory);
+  CLI::Option* folder =
+      app.add_option("--shaders", choice.folder, "Folder of GLSL files that replace assay's own")
+          ->check(CLI::ExistingDirectory);
+  app.add_option("--ops", choice.op_folder, "Folder of an op.yaml: its kernels get the faults, its cases run")
+      ->check(CLI::ExistingDirectory)
+      ->excludes(folder);
   app.add_option("--seed", choice.seed, "Seed of the order in which faults are tried")
       ->check(whole_number(0, most_exact))
       ->capture_default_str();

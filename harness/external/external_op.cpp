@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/external/external_program.h"
 #include "harness/external/folder_hash.h"
+#include "harness/external/other_op.h"
 #include "harness/external/python/python_reference.h"
 #include "harness/external/variables.h"
 
@@ -12,12 +13,19 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <variant>
 
 namespace assay::external {
 namespace {
 
-using SharedManifest = std::shared_ptr<const Manifest>;
+/// What a manifest's op is made from.
+struct Declared {
+  Manifest manifest;
+  std::optional<OtherOp> other;  ///< if that answers
+};
+using SharedDeclared = std::shared_ptr<const Declared>;
 
 /// Names a tensor's shape as it was written, for messages about it.
 std::string shape_param(const DeclaredTensor& tensor) {
@@ -27,7 +35,7 @@ std::string shape_param(const DeclaredTensor& tensor) {
 
 TensorSpec spec_at(const DeclaredTensor& declared, const Params& params) {
   TensorSpec spec{.name = declared.name,
-                  .role = declared.is_output ? TensorSpec::Role::Output : TensorSpec::Role::Input,
+                  .role = declared.is_output() ? TensorSpec::Role::Output : TensorSpec::Role::Input,
                   .constant = declared.constant,
                   .dtype = dtype_at(declared.dtype, params),
                   .forms = declared.forms,
@@ -44,15 +52,33 @@ TensorSpec spec_at(const DeclaredTensor& declared, const Params& params) {
   return spec;
 }
 
-std::vector<TensorSpec> tensors_at(const Manifest& manifest, const Params& params) try {
+/// The data that a tensor has before a program updates it: an input of the same name.
+TensorSpec data_before(const TensorSpec& updated) {
+  return {.name = updated.name,
+          .dtype = updated.dtype,
+          .shape = updated.shape,
+          .forms = updated.forms,
+          .domain = updated.domain};
+}
+
+std::vector<TensorSpec> tensors_at(const Declared& declared, const Params& params) try {
   std::vector<TensorSpec> specs;
-  for (const DeclaredTensor& declared : manifest.tensors) specs.push_back(spec_at(declared, params));
+  for (const DeclaredTensor& tensor : declared.manifest.tensors) {
+    TensorSpec spec = spec_at(tensor, params);
+    if (tensor.role == TensorRole::InOut) {
+      spec.starts_as = static_cast<std::uint32_t>(specs.size());
+      specs.push_back(data_before(spec));
+    }
+    specs.push_back(std::move(spec));
+  }
+  if (declared.other) declared.other->complete(params, specs);
   return specs;
 } catch (const ParameterError&) {
   throw;
 } catch (const Error& error) {
   // The place of a case is a parameter's.
-  throw ParameterError(manifest.params.empty() ? "" : manifest.params.front().name, error.what());
+  const std::vector<ParamSpec>& known = declared.manifest.params;
+  throw ParameterError(known.empty() ? "" : known.front().name, error.what());
 }
 
 /// The distance from a value to the next larger one of a float dtype; of integers 1.
@@ -64,21 +90,29 @@ double spacing(double value, DType dtype) {
   return std::ldexp(1.0, std::max(exponent, single_least_exponent) - single_digits);
 }
 
-std::vector<float> bounds_of(const PythonAnswer& answer, const OutputTolerance& tolerance, DType dtype) {
-  std::vector<float> bounds(static_cast<std::size_t>(answer.values.numel()));
-  for (std::int64_t i = 0; i < answer.values.numel(); ++i) {
-    const double want = answer.values.at(i);
+/// The absolute errors that a tolerance allows around finite values; 0 for others.
+std::vector<float> bounds_of(const HostTensor& values, const OutputTolerance& tolerance, DType dtype) {
+  std::vector<float> bounds(static_cast<std::size_t>(values.numel()));
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    const double want = values.at(i);
     if (!std::isfinite(want)) continue;
-    double bound = tolerance.abs + tolerance.rel * std::fabs(want) + tolerance.ulp * spacing(want, dtype);
-    if (answer.bound) bound += answer.bound->at(i);
-    bounds[static_cast<std::size_t>(i)] = static_cast<float>(bound);
+    bounds[static_cast<std::size_t>(i)] = static_cast<float>(tolerance.abs + tolerance.rel * std::fabs(want) +
+                                                             tolerance.ulp * spacing(want, dtype));
   }
   return bounds;
 }
 
+void add_to(std::vector<float>& bounds, const std::vector<float>& more) {
+  for (std::size_t i = 0; i < std::min(bounds.size(), more.size()); ++i) bounds[i] += more[i];
+}
+
 Expected expected_of(const DeclaredTensor& declared, const WantedOutput& wanted, PythonAnswer answer) {
   if (declared.output_class == OutputClass::Bounded) {
-    std::vector<float> bounds = bounds_of(answer, declared.tolerance, wanted.dtype);
+    std::vector<float> bounds = bounds_of(answer.values, declared.tolerance, wanted.dtype);
+    for (std::int64_t i = 0; answer.bound && i < answer.bound->numel(); ++i) {
+      if (std::isfinite(answer.values.at(i)))
+        bounds[static_cast<std::size_t>(i)] += static_cast<float>(answer.bound->at(i));
+    }
     return {.values = std::move(answer.values), .bound = std::move(bounds)};
   }
   if (answer.bound) {
@@ -94,26 +128,93 @@ Expected expected_of(const DeclaredTensor& declared, const WantedOutput& wanted,
   return {.values = std::move(answer.values)};
 }
 
-std::vector<Expected> answers_at(const Manifest& manifest, const Params& params,
-                                 std::span<const HostTensor> inputs) {
-  const std::vector<TensorSpec> specs = tensors_at(manifest, params);
+/// The declarations of the outputs, in their order.
+std::vector<const DeclaredTensor*> outputs_of(const Manifest& manifest) {
+  std::vector<const DeclaredTensor*> outputs;
+  for (const DeclaredTensor& tensor : manifest.tensors) {
+    if (tensor.is_output()) outputs.push_back(&tensor);
+  }
+  return outputs;
+}
+
+std::vector<Expected> answers_by_python(const Manifest& manifest, const DeclaredPython& python,
+                                        const Params& params, std::span<const TensorSpec> specs,
+                                        std::span<const HostTensor> inputs) {
   std::vector<NamedTensor> given;
   std::vector<WantedOutput> wanted;
-  std::vector<const DeclaredTensor*> declared;
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    if (specs[i].is_input()) {
-      given.push_back({specs[i].name, inputs[given.size()]});
+  for (const TensorSpec& spec : specs) {
+    if (spec.is_input()) {
+      given.push_back({spec.name, inputs[given.size()]});
     } else {
-      wanted.push_back({specs[i].name, specs[i].dtype, specs[i].shape});
-      declared.push_back(&manifest.tensors[i]);
+      wanted.push_back({spec.name, spec.dtype, spec.shape});
     }
   }
-  const PythonReference reference(manifest.folder / manifest.reference, manifest.function);
+  const PythonReference reference(manifest.folder / python.file, python.function);
   std::vector<PythonAnswer> answers = reference.compute(params, given, wanted);
+  const std::vector<const DeclaredTensor*> outputs = outputs_of(manifest);
   std::vector<Expected> expected;
   for (std::size_t i = 0; i < answers.size(); ++i)
-    expected.push_back(expected_of(*declared[i], wanted[i], std::move(answers[i])));
+    expected.push_back(expected_of(*outputs[i], wanted[i], std::move(answers[i])));
   return expected;
+}
+
+/// The other op's answers, with what the manifest adds to their bounds.
+std::vector<Expected> answers_by_other(const Declared& declared, const Params& params,
+                                       std::span<const TensorSpec> specs,
+                                       std::span<const HostTensor> inputs) {
+  std::vector<Expected> answers = declared.other->answers(params, specs, inputs);
+  const std::vector<const DeclaredTensor*> outputs = outputs_of(declared.manifest);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const OutputTolerance& tolerance = outputs[i]->tolerance;
+    if (!answers[i].magnitude.empty() && !tolerance.unit) {
+      throw Error(fmt::format(
+          "the reference of {} tells an error for a unit error of 1 of '{}': give the unit error of your "
+          "kernels, such as that of their accumulator: `tolerance: {{unit: 1.0e-6, reason: ...}}`",
+          declared.other->op().name, outputs[i]->name));
+    }
+    if (answers[i].bound.empty() && answers[i].magnitude.empty()) continue;  // exact
+    std::vector<float> bounds = bounds_of(answers[i].values, tolerance, dtype_at(outputs[i]->dtype, params));
+    add_to(bounds, answers[i].bound);
+    if (answers[i].unrounded.empty()) answers[i].bound = std::move(bounds);
+  }
+  return answers;
+}
+
+std::vector<Expected> answers_at(const Declared& declared, const Params& params,
+                                 std::span<const HostTensor> inputs) {
+  const std::vector<TensorSpec> specs = tensors_at(declared, params);
+  if (declared.other) return answers_by_other(declared, params, specs, inputs);
+  const Manifest& manifest = declared.manifest;
+  if (const auto* python = std::get_if<DeclaredPython>(&manifest.reference))
+    return answers_by_python(manifest, *python, params, specs, inputs);
+  throw Error(
+      fmt::format("the op '{}' has no reference: each of its cases brings the answers for its own "
+                  "data",
+                  manifest.op));
+}
+
+/// The answers of a case, which gives `values` of the outputs.
+std::vector<Expected> answers_of_case(const Manifest& manifest, const Params& params,
+                                      std::vector<HostTensor> values) {
+  const std::vector<const DeclaredTensor*> outputs = outputs_of(manifest);
+  std::vector<Expected> expected;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Expected one;
+    if (outputs[i]->output_class == OutputClass::Bounded)
+      one.bound = bounds_of(values[i], outputs[i]->tolerance, dtype_at(outputs[i]->dtype, params));
+    one.values = std::move(values[i]);
+    expected.push_back(std::move(one));
+  }
+  return expected;
+}
+
+/// The largest unit error that an output's tolerance states; nothing if none does.
+std::optional<double> unit_error_of(const Manifest& manifest) {
+  std::optional<double> unit;
+  for (const DeclaredTensor& tensor : manifest.tensors) {
+    if (tensor.tolerance.unit) unit = std::max(unit.value_or(0), *tensor.tolerance.unit);
+  }
+  return unit;
 }
 
 Work work_at(const Manifest& manifest, const Params& params, std::span<const TensorSpec> tensors) {
@@ -127,17 +228,23 @@ Work work_at(const Manifest& manifest, const Params& params, std::span<const Ten
   return work;
 }
 
-Impl impl_of(const SharedManifest& manifest, const DeclaredImpl& declared) {
+Impl impl_of(const SharedDeclared& shared, const DeclaredImpl& declared) {
+  const Manifest& manifest = shared->manifest;
   Impl impl;
   impl.name = declared.name;
-  impl.summary = declared.summary.empty() ? "kernels of " + manifest->file.string() : declared.summary;
+  impl.summary = declared.summary.empty() ? "kernels of " + manifest.file.string() : declared.summary;
   impl.ceiling = declared.ceiling;
   impl.tunables = declared.tunables;
-  impl.build = [manifest, &declared](const BuildContext& at) { return program_at(*manifest, declared, at); };
-  impl.invalid_reason = [manifest, &declared](const ImplPoint& at) { return why_excluded(declared, at); };
-  impl.unsupported_reason = [manifest, &declared](const BuildContext& at) {
+  impl.build = [shared, &declared](const BuildContext& at) {
+    return program_at(shared->manifest, declared, at);
+  };
+  impl.invalid_reason = [shared, &declared](const ImplPoint& at) { return why_excluded(declared, at); };
+  impl.unsupported_reason = [shared, &declared](const BuildContext& at) {
     return why_beyond_device(declared, at);
   };
+  if (const auto unit = unit_error_of(manifest))
+    impl.unit_error = [unit = *unit](const BuildContext&) { return unit; };
+  if (!std::holds_alternative<DeclaredPython>(manifest.reference)) return impl;
   impl.skipped_reason = [](const BuildContext&) -> std::optional<std::string> {
     const std::optional<std::string> why = why_no_python();
     return why ? std::optional("its reference needs Python with NumPy, and " + *why) : std::nullopt;
@@ -145,26 +252,42 @@ Impl impl_of(const SharedManifest& manifest, const DeclaredImpl& declared) {
   return impl;
 }
 
+/// Who answers, and of what version that is. It may be slow.
+std::string answer_version(const Declared& declared) {
+  const std::string folder = folder_hash(declared.manifest.folder);
+  if (declared.other)
+    return fmt::format("{}, {} {}", folder, declared.other->op().name, declared.other->op().version);
+  return folder + ", " + python_versions();
+}
+
 }  // namespace
 
-Op op_of(Manifest declared) {
-  const auto manifest = std::make_shared<const Manifest>(std::move(declared));
+Op op_of(Manifest manifest, const Registry& registry) {
+  std::optional<OtherOp> other;
+  if (std::holds_alternative<DeclaredOtherOp>(manifest.reference)) other.emplace(manifest, registry);
+  const auto shared = std::make_shared<const Declared>(Declared{std::move(manifest), std::move(other)});
+  const Manifest& declared = shared->manifest;
   Op op;
-  op.name = manifest->op;
-  op.summary = manifest->summary;
-  op.version = manifest->version;
-  op.params = manifest->params;
-  op.tensors = [manifest](const Params& params) { return tensors_at(*manifest, params); };
-  op.reference = [manifest](const Params& params, std::span<const HostTensor> inputs) {
-    return answers_at(*manifest, params, inputs);
+  op.name = declared.op;
+  op.summary = declared.summary;
+  op.version = declared.version;
+  op.params = declared.params;
+  op.tensors = [shared](const Params& params) { return tensors_at(*shared, params); };
+  op.reference = [shared](const Params& params, std::span<const HostTensor> inputs) {
+    return answers_at(*shared, params, inputs);
   };
-  op.work = [manifest](const Params& params, std::span<const TensorSpec> tensors) {
-    return work_at(*manifest, params, tensors);
+  if (std::holds_alternative<DeclaredByCases>(declared.reference)) {
+    op.answers_of_case = [shared](const Params& params, std::vector<HostTensor> values) {
+      return answers_of_case(shared->manifest, params, std::move(values));
+    };
+  }
+  op.work = [shared](const Params& params, std::span<const TensorSpec> tensors) {
+    return work_at(shared->manifest, params, tensors);
   };
-  for (const DeclaredImpl& impl : manifest->impls) op.impls.push_back(impl_of(manifest, impl));
-  op.answer_version = [manifest] { return folder_hash(manifest->folder) + ", " + python_versions(); };
-  op.declared_in = manifest->file;
-  op.files = {manifest->file.string()};
+  for (const DeclaredImpl& impl : declared.impls) op.impls.push_back(impl_of(shared, impl));
+  op.answer_version = [shared] { return answer_version(*shared); };
+  op.declared_in = declared.file;
+  op.files = {declared.file.string()};
   return op;
 }
 

@@ -75,7 +75,7 @@ class ProgramBuilder {
 
   Program build() {
     for (std::uint32_t i = 0; i < at_.tensors.size(); ++i)
-      resources_.emplace(at_.tensors[i].name, Resource::tensor(i));
+      resources_.insert_or_assign(at_.tensors[i].name, Resource::tensor(i));  // of inout tensors the output
     for (const DeclaredScratch& scratch : impl_.scratch) add(scratch);
     for (const DeclaredDispatch& dispatch : impl_.dispatches) {
       if (!is_left_out(dispatch, lookup_)) program_.dispatches.push_back(dispatch_at(dispatch));

@@ -76,10 +76,19 @@ class OpLoader {
     Manifest manifest = read_manifest(root);
     if (is_loaded(manifest)) return;
     refuse_known(manifest, root);
-    loaded_.ops.push_back(op_of(std::move(manifest)));
+    loaded_.ops.push_back(with_place(std::move(manifest), root));
   }
 
  private:
+  /// op_of(), whose errors become problems of the reference.
+  Op with_place(Manifest manifest, const Node& root) try {
+    return op_of(std::move(manifest), builtin_);
+  } catch (const Problem&) {
+    throw;
+  } catch (const Error& error) {
+    throw Problem(diagnose(*root.find_entry("reference")->key, error.what()));
+  }
+
   /// Whether the registry has the op of this very file, as that of a command which runs another has.
   bool is_loaded(const Manifest& manifest) const {
     const Op* op = builtin_.find(manifest.op);

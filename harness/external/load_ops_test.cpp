@@ -72,9 +72,21 @@ class LoadOpsTest : public ::testing::Test {
     std::string text = good;
     const std::size_t at = text.find(what);
     if (at == std::string::npos) return "the manifest has no " + what;
-    text.replace(at, what.size(), with);
+    return errors_in(text.replace(at, what.size(), with));
+  }
+
+  /// The errors with another reference, where outputs have no class.
+  std::string errors_with(const std::string& reference) {
+    std::string text = good;
+    const std::string bounded = "class: bounded, tolerance: {abs: 0.5, rel: 0.25, ulp: 2, reason: test}";
+    text.replace(text.find(bounded), bounded.size(), "tolerance: {unit: 1.0e-6, reason: test}");
+    const std::string python = "{python: ref.py}";
+    return errors_in(text.replace(text.find(python), python.size(), reference));
+  }
+
+  std::string errors_in(const std::string& manifest) {
     std::string told;
-    for (const Diagnostic& error : load(text).errors) told += to_string(error) + "\n";
+    for (const Diagnostic& error : load(manifest).errors) told += to_string(error) + "\n";
     return told;
   }
 
@@ -158,6 +170,17 @@ TEST_F(LoadOpsTest, WhatAPointExcludesOrTheDeviceLacksIsNamed) {
   EXPECT_EQ(ask(128, small, unsupported), std::nullopt);
 }
 
+TEST_F(LoadOpsTest, ReferencesOfOtherKindsAreStrict) {
+  EXPECT_THAT(errors_with("{op: nothing}"), HasSubstr("unknown op of assay 'nothing'"));
+  EXPECT_THAT(errors_with("{op: nothing, wth: {}}"), HasSubstr("did you mean 'with'?"));
+  EXPECT_THAT(errors_with("{op: nothing, with: 3}"), HasSubstr("'with' must be a map"));
+  EXPECT_THAT(errors_with("{op: nothing, with: {q: {scale: 1}}}"), HasSubstr("has no 'zero_point'"));
+  EXPECT_THAT(errors_with("{op: nothing, with: {a: n + m}}"), HasSubstr("'m' is unknown here"));
+  EXPECT_THAT(errors_with("{op: nothing, tensors: {x: z}}"), HasSubstr("unknown tensor 'z'"));
+  EXPECT_THAT(errors("{python: ref.py}", "{op: nothing}"), HasSubstr("has the class of the op that answers"));
+  EXPECT_THAT(errors("{python: ref.py}", "case"), HasSubstr("or `cases` where each case brings its answers"));
+}
+
 TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_THAT(errors("shader: k.comp", "shder: k.comp"),
               AllOf(HasSubstr("op.yaml:19:9: error: a dispatch has no 'shader'"),
@@ -177,7 +200,8 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
       errors("class: bounded, tolerance: {abs: 0.5, rel: 0.25, ulp: 2, reason: test}", "class: bounded"),
       HasSubstr("the tensor 'y' is bounded and has no 'tolerance'"));
   EXPECT_THAT(errors(", reason: test", ""), HasSubstr("a tolerance needs a 'reason'"));
-  EXPECT_THAT(errors("role: output", "role: inout"), HasSubstr("not supported yet"));
+  EXPECT_THAT(errors("role: output", "role: input_output"), HasSubstr("inout"));
+  EXPECT_THAT(errors("role: output,", "role: inout, forms: [buffer/WP],"), HasSubstr("unknown key 'forms'"));
   EXPECT_THAT(errors("role: output, ", ""), HasSubstr("unknown key 'class'"));
   EXPECT_THAT(errors("{x: x, \"1.2\"", "{x: z, \"1.2\""), HasSubstr("unknown tensor or scratch 'z'"));
   EXPECT_THAT(errors("dtype: dtype, shape: [n, 2]}\n  y", "dtype: float, shape: [n, 2]}\n  y"),
@@ -225,9 +249,12 @@ TEST_F(LoadOpsTest, TheSchemaHasTheKeysThatAreRead) {
   EXPECT_EQ(keys("    tunables:", "    zzzzzz: 1\n    tunables:"), properties(parts.at("impl")));
   EXPECT_EQ(keys("{ops: 2", "{zzzzzz: 1, ops: 2"), properties(schema.at("properties").at("work")));
   EXPECT_EQ(keys("{python: ref.py", "{zzzzzz: 1, python: ref.py"),
-            properties(schema.at("properties").at("reference")));
-  EXPECT_EQ(keys("{abs: 0.5", "{zzzzzz: 1, abs: 0.5"),
-            properties(parts.at("tensor").at("properties").at("tolerance")));
+            properties(schema.at("properties").at("reference").at("oneOf").at(0)));
+  EXPECT_EQ(known_keys(errors_with("{zzzzzz: 1, op: nothing}")),
+            properties(schema.at("properties").at("reference").at("oneOf").at(1)));
+  std::set<std::string> of_tolerances = keys("{abs: 0.5", "{zzzzzz: 1, abs: 0.5");
+  of_tolerances.insert("unit");  // where another op answers
+  EXPECT_EQ(of_tolerances, properties(parts.at("tensor").at("properties").at("tolerance")));
   std::set<std::string> of_tensors =
       keys("{dtype: dtype, shape: [n, 2], role", "{zzzzzz: 1, dtype: dtype, shape: [n, 2], role");
   of_tensors.insert("constant");  // of inputs alone

@@ -323,6 +323,12 @@ class DeviceMemory {
   /// Copies the data of each resource into the same resource of another workspace, of whatever guards.
   void copy(const Workspace& from, Workspace& to, std::span<const Resource> resources);
 
+  /// One resource's data that become another's, which is as large.
+  struct Copy {
+    Resource from, to;
+  };
+  void copy(const Workspace& from, Workspace& to, std::span<const Copy> copies);
+
   /// Whether the data of these resources are the same in two workspaces of whatever guards.
   bool same(const Workspace& a, const Workspace& b, std::span<const Resource> resources);
   /// Whether they are the same in `a` and in each of the others; one submission where kernels compare.
@@ -372,7 +378,7 @@ struct ExecutableStatistics {
 
 /// What a program's shaders may do with one of its tensors.
 enum class TensorAccess : std::uint8_t {
-  Any,
+  Any,   ///< an output that is updated in place, and whatever nobody says anything about
   Read,  ///< an input: no instruction changes it
   Write  ///< an output: no instruction reads it, except by Program::free_access_because
 };
@@ -391,9 +397,12 @@ class Executable {
   Executable(Executable&&) noexcept;
   Executable& operator=(Executable&&) noexcept;
 
-  const Program& program() const;
+  const Program& program() const;  ///< with external calls resolved
   double compile_ms() const;       ///< from GLSL to pipeline, all dispatches together
   std::string spirv_hash() const;  ///< over the SPIR-V of all dispatches, in order
+  /// A shader that gets buffers with guards before their data and does not declare the constant by which its
+  /// indices would skip them (guard_words); empty: there is none.
+  const std::string& guardless_shader() const;
 
   /// Hash of everything that the device runs: SPIR-V, specialization constants, workgroups, push constants,
   /// roles and order of the dispatches, and what each binds, in which form and memory type. Rows with equal

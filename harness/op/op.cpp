@@ -28,6 +28,10 @@ void check_conv2d(const Op& op) {
 
 }  // namespace
 
+bool is_updated_in_place(std::span<const TensorSpec> tensors) {
+  return std::ranges::any_of(tensors, [](const TensorSpec& spec) { return spec.starts_as.has_value(); });
+}
+
 Work streaming_work(std::span<const TensorSpec> tensors) {
   Work work;
   for (const TensorSpec& tensor : tensors) {

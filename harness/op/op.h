@@ -41,6 +41,10 @@ struct TensorSpec {
   std::vector<Form> forms;  ///< accepted physical forms; the first is the default
   FillDomain domain;        ///< inputs: the values it may take; integer outputs: lo and hi, if they differ
   OutputClass output_class = OutputClass::Exact;  ///< outputs: how it is checked; the only place that says so
+  /// For an output that is updated in place: the index of the input whose data its memory holds when the
+  /// program begins, and which kernels may therefore read there. That input has the same name, dtype, shape
+  /// and only form, and no dispatch binds it.
+  std::optional<std::uint32_t> starts_as;
 
   /// For outputs: why a trivial answer can be right, by formula (empty: it never is). An output with a reason
   /// is not MISTRUSTED if the best constant (`constant_because`) or the copied input (`copy_because`) would
@@ -52,6 +56,9 @@ struct TensorSpec {
   bool is_input() const { return role == Role::Input; }
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
+
+/// Whether some output is updated in place.
+bool is_updated_in_place(std::span<const TensorSpec> tensors);
 
 /// The minimum that any implementation must do.
 struct Work {
@@ -148,6 +155,9 @@ struct Op {
   /// Returns expected outputs in the order of the output tensors; `inputs` are in the order of the input
   /// tensors.
   std::function<std::vector<Expected>(const Params&, std::span<const HostTensor> inputs)> reference;
+  /// For an op without a reference, each of whose cases brings its answers: makes the expected outputs of
+  /// the values that a case gives for all of them. Null for others.
+  std::function<std::vector<Expected>(const Params&, std::vector<HostTensor>)> answers_of_case;
   std::function<Work(const Params&, std::span<const TensorSpec>)> work;
   /// Returns how many tokens (rows of activations) one program handles. Optional, for ops that have tokens.
   std::function<std::int64_t(const Params&)> tokens;

@@ -87,6 +87,17 @@ TEST(Run, SetsValuesOfCases) {
   EXPECT_EQ(again.out, report.records[0].info.id + "\n");
 }
 
+TEST(Run, AKernelThatDoesNotSkipTheGuardsIsToldSo) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "mine/common");
+  folder.write("mine/common/guards.glslh",
+               "#ifndef ASSAY_GUARDS\n#define ASSAY_GUARDS\nconst uint guard_words = 0u;\n#endif\n");
+  const ProcessResult result = assay({"run", "--filter", "q8ta_relu/pairs/*4C.4C*", "--max-failures", "1",
+                                      "--shaders", folder / "mine", "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 1) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("does not skip the guard before each buffer's data: add guard_words"));
+}
+
 TEST(Run, GoogleBenchmarksConsoleIsThereWhenAsked) {
   const TemporaryFolder folder;
   const ProcessResult result = assay({"run", "--ceilings", "none", folder.write("c.yaml", perf_cases),

@@ -49,6 +49,27 @@ TEST(OpRegistry, HasTheOpsOfAllFamiliesByNameWithTheirFiles) {
                         "  });"));
 }
 
+TEST(OpRegistry, HasTheOpsOfOtherTreesByTheirWholePaths) {
+  const RegistryTree tree, other;
+  tree.add("ops/a.cpp", "Op a() {\n");
+  other.add("ops/family/b.cpp", "#include \"references/b.h\"\nOp b() {\n");
+  other.add("references/b.h", "");
+  const auto look = [&] {
+    return run({.words = {CMAKE_PROGRAM, "-DROOT=" + tree.path().string(), "-DMORE=" + other.path().string(),
+                          "-DOUTPUT=" + tree.output(), "-P", OP_REGISTRY_SCRIPT}});
+  };
+  EXPECT_EQ(look().exit_code, 0);
+  const std::string folder = other.path().string();
+  EXPECT_THAT(read_file(tree.output()),
+              HasSubstr("      with_files(a(), {\"ops/a.cpp\"}),\n"
+                        "      with_files(b(), {\"" +
+                        folder + "/ops/family/b.cpp\", \"" + folder + "/references/b.h\"}),\n"));
+  other.add("ops/a.cpp", "Op a() {\n");
+  const ProcessResult twice = look();
+  EXPECT_NE(twice.exit_code, 0);
+  EXPECT_THAT(twice.err, HasSubstr("defines the op 'a', which there is already"));
+}
+
 TEST(OpRegistry, NoticesAnOpThatIsAddedToAFile) {
   const RegistryTree tree;
   tree.add("ops/late.cpp", "// nothing yet\n");

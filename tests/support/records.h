@@ -111,6 +111,7 @@ inline Record failed(const std::string& name) {
   a.expected = 12;
   a.got = 13;
   a.tile_map = "....\n.##.\n";
+  a.guards = "x=after y=none";
   return record;
 }
 

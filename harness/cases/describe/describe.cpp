@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
 #include <set>
 #include <utility>
@@ -37,7 +38,11 @@ Paths shaders_of(const Op& op, std::span<const Case> cases, const ShaderPath& sh
   each_reachable_program(op, cases, contrasting_devices(), [&](const Program& program, const BuildContext&) {
     for (const Dispatch& dispatch : program.dispatches) names.insert(dispatch.shader);
   });
-  for (const std::string& name : names) paths.insert(shader_path(name));
+  const std::filesystem::path folder = op.declared_in.parent_path();
+  for (const std::string& name : names) {
+    const bool is_beside = !op.declared_in.empty() && std::filesystem::exists(folder / name);
+    paths.insert(is_beside ? (folder / name).generic_string() : shader_path(name));
+  }
   return paths;
 }
 
@@ -98,8 +103,12 @@ std::string describe_tensors(const Op& op, const Case* example) {
     return "  they depend on the parameters, and no case of this op is loaded as an example\n";
   Rows rows;
   for (const TensorSpec& tensor : example->tensors) {
-    rows.push_back({tensor.name, tensor.is_input() ? "input" : "output", std::string(name_of(tensor.dtype)),
-                    to_string(tensor.shape),
+    const std::string role = tensor.is_input() ? "input" : tensor.starts_as ? "inout" : "output";
+    const auto before = [&](const TensorSpec& output) {
+      return output.starts_as && &example->tensors[*output.starts_as] == &tensor;
+    };
+    if (std::ranges::any_of(*example->tensors, before)) continue;  // told by the output of its name
+    rows.push_back({tensor.name, role, std::string(name_of(tensor.dtype)), to_string(tensor.shape),
                     tensor.is_input() ? "" : std::string(name_of(tensor.output_class)),
                     fmt::format("{}", fmt::join(accepted_forms(op, tensor), " "))});
   }

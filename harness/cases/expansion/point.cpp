@@ -291,8 +291,21 @@ const NpyInfo& PointBuilder::checked_npy(const TensorSpec& tensor, const ArrayFi
   return info;
 }
 
+/// Refuses a case of an op without a reference that does not say what every output is.
+void PointBuilder::check_brings_answers(const ExpectedSetting* setting) const {
+  for (const std::string& output : tensor_names(point_.tensors, TensorSpec::Role::Output)) {
+    if (setting != nullptr && setting->files.contains(output)) continue;
+    throw Problem(
+        diagnose(*head_.caret,
+                 fmt::format("{} has no reference, so that each case brings its answers, and this one has "
+                             "none for '{}': add `expected: {{{}: {{npy: FILE}}}}`",
+                             point_.op->name, output, output)));
+  }
+}
+
 void PointBuilder::set_expected() {
   const auto* setting = given<ExpectedSetting>("expected");
+  if (point_.op->answers_of_case) check_brings_answers(setting);
   if (setting == nullptr) return;
   Problems problems;
   problems.attempt(

@@ -69,6 +69,7 @@ class PointBuilder {
   void set_forms();
   void set_form(const TensorSpec& tensor, const Placed<WrittenForm>& written);
   void set_fills();
+  void check_brings_answers(const ExpectedSetting* setting) const;
   void set_expected();
   void check_tolerance() const;
   Problem unknown_tunable(const Node& caret, const std::string& name,

@@ -134,6 +134,7 @@ class Judge {
     std::vector<Stage> stages{Stage::Accuracy, Stage::Secret, Stage::Performance, Stage::Drawn};
     if (!is_never_right()) stages.push_back(Stage::Fuzz);  // else left out, without rows that would say so
     note_empty_stages(judgement_, stages, cases.ops);
+    note_updated_in_place(judgement_, cases.mattering);
   }
 
   void note_files(const std::vector<std::filesystem::path>& files) {

@@ -214,6 +214,17 @@ void note_empty_stages(Judgement& judgement, std::span<const Stage> stages,
   }
 }
 
+void note_updated_in_place(Judgement& judgement, std::span<const Case* const> cases) {
+  std::set<std::string> ops;
+  for (const Case* one : cases) {
+    if (!is_updated_in_place(one->tensors) || !ops.insert(one->op->name).second) continue;
+    judgement.missing.push_back(
+        {"inout", fmt::format("op '{}' updates an output in place: its programs run one by one on data that "
+                              "are restored before each, so that one can tell when it is timed",
+                              one->op->name)});
+  }
+}
+
 void note_faster_at_public_points(Judgement& judgement) {
   const auto at_public = ratio_of(judgement.rows, Stage::Performance);
   const auto at_drawn = ratio_of(judgement.rows, Stage::Drawn);

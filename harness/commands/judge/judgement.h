@@ -85,6 +85,10 @@ struct Judgement {
 /// Adds to `missing` each of these stages in which an op of `ops` has no row with a result.
 void note_empty_stages(Judgement& judgement, std::span<const Stage> stages, std::span<const std::string> ops);
 
+/// Adds to `missing` each op that updates an output in place: its programs are timed alone, with their data
+/// restored before, which a program may notice.
+void note_updated_in_place(Judgement& judgement, std::span<const Case* const> cases);
+
 /// Marks each row that is wrong on secret data while the same case is right on its own data: such a row
 /// suggests hard-coded answers.
 void note_wrong_on_secret_data(Judgement& judgement);

@@ -27,17 +27,30 @@ constexpr std::size_t most_files = 1000;
 /// Words of findings about files that nobody can judge.
 constexpr std::array<std::string_view, 5> unfit{"unreadable_file", "too_large", "too_many_files", "bad_name",
                                                 "same_name"};
-constexpr std::size_t largest_file = std::size_t{4} << 20;  // as gpu::ShaderSources
+
+bool is_module(const fs::path& path) {
+  return path.extension() == ".spv";
+}
+
+/// Kernels are found by their file names, in any folder.
+bool is_kernel(const fs::path& path) {
+  return path.extension() == ".comp" || is_module(path);
+}
 
 bool is_shader_name(const fs::path& path) {
-  return path.extension() == ".comp" || path.extension() == ".glslh";
+  return is_kernel(path) || path.extension() == ".glslh" || path.extension() == ".glsl";
+}
+
+/// As gpu::ShaderSources.
+std::size_t largest_file(const fs::path& path) {
+  return std::size_t{is_module(path) ? 16U : 4U} << 20;
 }
 
 /// assay's own shader in the place of the submission's file `name`: a kernel is found by its file name in any
 /// folder.
 std::optional<gpu::ShaderSource> own_shader(const gpu::ShaderSources& embedded, const std::string& name) {
   const fs::path path = name;
-  return embedded.find(path.extension() == ".comp" ? path.filename().string() : name);
+  return embedded.find(is_kernel(path) ? path.filename().string() : name);
 }
 
 /// Whether a file of the submission replaces a shader of the harness, which is used to judge submissions:
@@ -64,12 +77,11 @@ Read text_of(const fs::path& from, const std::string& name) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return problem("unreadable_file", name, "is not a regular file");
-  std::optional<std::string> text = read_to_end(file.get(), largest_file + 1);
+  const std::size_t largest = largest_file(name);
+  std::optional<std::string> text = read_to_end(file.get(), largest + 1);
   if (!text) return problem("unreadable_file", name, "cannot be read");
-  if (text->size() > largest_file) {
-    return problem("too_large", name,
-                   fmt::format("has more than {} bytes, too many for a shader", largest_file));
-  }
+  if (text->size() > largest)
+    return problem("too_large", name, fmt::format("has more than {} bytes, too many for a shader", largest));
   return {*std::move(text), std::nullopt};
 }
 
@@ -125,7 +137,7 @@ void find_same_names(const std::vector<std::string>& names, std::vector<Finding>
   std::map<fs::path, std::string> known;
   for (const std::string& name : names) {
     const fs::path path = name;
-    if (path.extension() != ".comp") continue;
+    if (!is_kernel(path)) continue;
     const auto [first, is_new] = known.try_emplace(path.filename(), name);
     if (is_new) continue;
     findings.push_back(
@@ -155,10 +167,11 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
   const std::vector<std::string> names = names_in(from, taken.findings);
   find_same_names(names, taken.findings);
   if (names.empty() && taken.findings.empty()) {
-    throw Error(fmt::format(
-        "reading the submission: '{}' holds no shader (*.comp, *.glslh), such as `assay ops NAME` lists: a "
-        "kernel in any folder, an include in that of its path below shaders/ of the source tree",
-        from.string()));
+    throw Error(
+        fmt::format("reading the submission: '{}' holds no shader (*.comp, *.spv, *.glslh, *.glsl), such as "
+                    "`assay ops NAME` lists: a "
+                    "kernel in any folder, an include in that of its path below shaders/ of the source tree",
+                    from.string()));
   }
   std::string judged;
   make_directories(to);

@@ -48,6 +48,16 @@ TEST_F(SubmissionTest, HasCopiesOfWhatDiffers) {
   EXPECT_FALSE(fs::exists(folder / "to/notes.txt"));
 }
 
+TEST_F(SubmissionTest, HasModulesAndIncludesOfKernelsFromOutside) {
+  folder.write("from/a/softmax.spv", "a module");
+  folder.write("from/common/tree.glsl", "mine");
+  EXPECT_THAT(take().files, ElementsAre("a/softmax.spv", "common/tree.glsl"));
+  folder.write("from/b/softmax.spv", "another");
+  const Submission twice = take();
+  ASSERT_EQ(twice.findings.size(), 1U);
+  EXPECT_EQ(twice.findings[0].word, "same_name");
+}
+
 TEST_F(SubmissionTest, HasKernelsInAnyFolder) {
   folder.write("from/q8ta_relu.comp", "mine");
   folder.write("from/my/affine/quantize_affine.comp", "mine");

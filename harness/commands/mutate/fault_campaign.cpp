@@ -43,6 +43,19 @@ FaultCampaign::~FaultCampaign() {
   std::filesystem::remove_all(scratch_, ignored);
 }
 
+namespace {
+
+/// The path by which faults name a source: below shaders/, or below the folder that replaces it.
+std::string path_below(const std::filesystem::path& folder, const gpu::ShaderSource& source) {
+  if (source.is_embedded) return source.path;
+  return std::filesystem::path(source.display)
+      .lexically_normal()
+      .lexically_relative(folder.lexically_normal())
+      .generic_string();
+}
+
+}  // namespace
+
 /// A row uses a file if a shader of its program is the file or includes it.
 void FaultCampaign::find_users() {
   std::map<std::string, std::set<std::string>> files_of;
@@ -50,10 +63,11 @@ void FaultCampaign::find_users() {
   const auto rows = parts_.rows.all();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     std::set<std::string> files;
-    for (const auto& [shader, defines] : rows[row].variants) {
+    for (const auto& [shader, defines, folders] : rows[row].variants) {
       const auto [known, is_new] = files_of.try_emplace(shader);
       if (is_new) {
-        for (const auto& [name, source] : parts_.sources.closure(shader)) known->second.insert(source.path);
+        for (const auto& [name, source] : parts_.sources.closure(shader, folders))
+          known->second.insert(path_below(parts_.options.choice.folder, source));
       }
       files.insert(known->second.begin(), known->second.end());
     }
@@ -83,9 +97,11 @@ TrialCrew::Parts FaultCampaign::crew_parts() const {
   ::setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=20000", 0);
   CaseOptions cases;
   cases.files = parts_.options.choice.cases;
+  cases.op_folders = parts_.options.choice.op_folders();
   return {.command = parts_.command,
           .setup = {.cases = cases.paths(),
                     .shaders = parts_.options.choice.folder,
+                    .op_folders = cases.op_folders,
                     .device = parts_.device,
                     .scratch = std::filesystem::absolute(scratch_)},
           .fingerprint = parts_.rows.fingerprint(),

@@ -31,6 +31,7 @@ std::string line_of(const FaultRun& run) {
                    {"shaders", run.choice.shaders},
                    {"cases", cases},
                    {"folder", run.choice.folder.string()},
+                   {"ops", run.choice.op_folder.string()},
                    {"seed", run.choice.seed},
                    {"per_file", run.choice.per_file},
                    {"since", run.choice.since},
@@ -52,6 +53,7 @@ FaultRun run_of(std::string_view line) {
   run.choice.shaders = value.at("shaders").get<std::vector<std::string>>();
   for (const json& path : value.at("cases")) run.choice.cases.emplace_back(path.get<std::string>());
   run.choice.folder = value.at("folder").get<std::string>();
+  run.choice.op_folder = value.value("ops", "");
   run.choice.seed = value.at("seed").get<std::uint64_t>();
   run.choice.per_file = value.at("per_file").get<std::size_t>();
   run.choice.since = value.at("since").get<std::string>();

@@ -56,10 +56,10 @@ std::vector<mutation::Fault> faults_in(const gpu::ShaderSources& sources, const 
 
 }  // namespace
 
-std::vector<mutation::Fault> all_faults(const gpu::ShaderSources& sources,
-                                        const std::vector<std::string>& shaders) {
+std::vector<mutation::Fault> all_faults(const gpu::ShaderSources& sources, const std::set<std::string>& paths,
+                                        const std::vector<std::string>& choice) {
   std::vector<mutation::Fault> all;
-  for (const std::string& path : selected(sources.names(), shaders))
+  for (const std::string& path : selected(paths, choice))
     std::ranges::move(faults_in(sources, path), std::back_inserter(all));
   return all;
 }

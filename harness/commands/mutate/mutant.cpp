@@ -48,43 +48,66 @@ fs::path cache_in(const fs::path& scratch) {
   return cache;
 }
 
+/// The folders of a kernel from outside, before each the one of the overlay that stands for it.
+std::vector<fs::path> overlaid(const Mutant::Folders& folders, const std::vector<fs::path>& brought) {
+  std::vector<fs::path> all;
+  for (const fs::path& folder : brought) {
+    all.push_back(overlay_of(folders) / folder.lexically_relative(folders.shaders));
+    all.push_back(folder);
+  }
+  return all;
+}
+
 }  // namespace
 
 Mutant::Mutant(const Folders& folders, const std::string& file, const std::string& text,
                gpu::ShaderLibrary& without_fault)
-    : file_(file),
+    : folders_(folders),
+      file_(overlay_of(folders) / file),
       without_fault_(without_fault),
       sources_(written(folders, file, text), gpu::embedded_shaders()),
       shaders_({.directories = places(folders), .cache_directory = cache_in(folders.scratch)}) {}
 
-bool Mutant::uses_file(const std::string& shader) {
-  const auto [place, is_new] = uses_file_.try_emplace(shader, false);
+void Mutant::take_into(Program& program) const {
+  for (Dispatch& dispatch : program.dispatches) {
+    if (dispatch.external) dispatch.external->folders = overlaid(folders_, dispatch.external->folders);
+  }
+}
+
+bool Mutant::uses_file(const ShaderVariant& variant) {
+  const auto [place, is_new] = uses_file_.try_emplace(variant.shader, false);
   if (is_new) {
-    place->second = std::ranges::any_of(sources_.closure(shader),
-                                        [&](const auto& entry) { return entry.second.path == file_; });
+    const auto is_it = [&](const auto& entry) {
+      return !entry.second.is_embedded && fs::path(entry.second.display).lexically_normal() == file_;
+    };
+    place->second =
+        std::ranges::any_of(sources_.closure(variant.shader, overlaid(folders_, variant.folders)), is_it);
   }
   return place->second;
 }
 
 bool Mutant::differs(const ShaderVariant& variant) {
-  const auto& [shader, defines] = variant;
-  if (!uses_file(shader)) return false;
+  if (!uses_file(variant)) return false;
   const auto known = differs_.find(variant);
   if (known != differs_.end()) return known->second;
-  const std::vector<std::uint32_t>& before = compiled_without_fault(shader, defines);
-  const bool differs = gpu::without_debug_information(shaders_.compile(shader, defines).words) !=
-                       gpu::without_debug_information(before);
+  const std::vector<std::uint32_t>& before = compiled_without_fault(variant);
+  const bool differs =
+      gpu::without_debug_information(compiled(variant)) != gpu::without_debug_information(before);
   return differs_.emplace(variant, differs).first->second;
 }
 
+const std::vector<std::uint32_t>& Mutant::compiled(const ShaderVariant& variant) {
+  return shaders_.compile(variant.shader, variant.defines, overlaid(folders_, variant.folders)).words;
+}
+
 /// An error here is no fault's.
-const std::vector<std::uint32_t>& Mutant::compiled_without_fault(const std::string& shader,
-                                                                 const std::vector<Define>& defines) {
+const std::vector<std::uint32_t>& Mutant::compiled_without_fault(const ShaderVariant& variant) {
   try {
-    return without_fault_.compile(shader, defines).words;
+    return without_fault_.compile(variant.shader, variant.defines, variant.folders).words;
   } catch (const gpu::CompileError& error) {
-    throw Error(fmt::format("trying faults: {} does not compile without any fault: {}", shader, error.what()),
-                ExitCode::Usage);
+    throw Error(
+        fmt::format("trying faults: {} does not compile without any fault: {}", variant.shader, error.what()),
+        ExitCode::Usage);
   }
 }
 
@@ -97,8 +120,7 @@ bool Mutant::changes_optimized() {
     const auto& [variant, differs] = entry;
     const auto [place, is_new] = differs_optimized_.try_emplace(variant, false);
     if (differs && is_new) {
-      place->second = gpu::optimized(shaders_.compile(variant.first, variant.second).words) !=
-                      gpu::optimized(without_fault_.compile(variant.first, variant.second).words);
+      place->second = gpu::optimized(compiled(variant)) != gpu::optimized(compiled_without_fault(variant));
     }
     return place->second;
   });

@@ -24,6 +24,8 @@ class Mutant {
          gpu::ShaderLibrary& without_fault);
 
   gpu::ShaderLibrary& shaders() { return shaders_; }
+  /// Lets the program's kernels from outside find the file with the fault, whatever folder it is in.
+  void take_into(Program& program) const;
   /// Whether the SPIR-V of one of the variants differs. Throws CompileError; Error(Usage) if a shader does
   /// not compile without the fault.
   bool changes(const std::vector<ShaderVariant>& variants);
@@ -32,11 +34,12 @@ class Mutant {
 
  private:
   bool differs(const ShaderVariant& variant);
-  const std::vector<std::uint32_t>& compiled_without_fault(const std::string& shader,
-                                                           const std::vector<Define>& defines);
-  bool uses_file(const std::string& shader);
+  const std::vector<std::uint32_t>& compiled(const ShaderVariant& variant);
+  const std::vector<std::uint32_t>& compiled_without_fault(const ShaderVariant& variant);
+  bool uses_file(const ShaderVariant& variant);
 
-  std::string file_;
+  Folders folders_;
+  std::filesystem::path file_;  ///< with the fault
   gpu::ShaderLibrary& without_fault_;
   gpu::ShaderSources sources_;
   gpu::ShaderLibrary shaders_;

@@ -2,6 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/base/text.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/mutate/equivalent_faults.h"
 #include "harness/commands/mutate/fault_campaign.h"
@@ -9,6 +10,7 @@
 #include "harness/commands/mutate/fault_names.h"
 #include "harness/commands/mutate/fault_score.h"
 #include "harness/commands/mutate/kill_matrix.h"
+#include "harness/external/load_ops.h"
 
 #include <fmt/format.h>
 
@@ -35,6 +37,14 @@ MutateOptions with_resumed(MutateOptions options) {
                     "another folder with --out",
                     options.out.string(), options.out.string()));
   }
+  if (fs::path& ops = options.choice.op_folder; !ops.empty()) {
+    if (!fs::is_regular_file(ops / external::manifest_name)) {
+      throw Error(fmt::format("starting assay mutate: there is no {} in {}: --ops names the folder of one op",
+                              external::manifest_name, ops.string()));
+    }
+    ops = (ops / external::manifest_name).parent_path();  // without a slash at the end
+    options.choice.folder = ops;
+  }
   if (!options.choice.since.empty() && options.choice.folder.empty()) options.choice.folder = "shaders";
   // A branch that has moved on when the run is resumed would have other lines.
   if (!options.choice.since.empty())
@@ -48,12 +58,22 @@ gpu::ShaderSources sources_of(const MutateOptions& options) {
   return {folders, gpu::embedded_shaders()};
 }
 
+/// The shaders that get faults: of a manifest's folder its own.
+std::set<std::string> shader_names(const MutateOptions& options, const gpu::ShaderSources& sources) {
+  std::set<std::string> names =
+      options.choice.op_folder.empty() ? sources.names() : sources.names_in_directories();
+  std::erase_if(names, [](const std::string& name) { return name.ends_with(".spv"); });
+  return names;
+}
+
 /// The list that the command line names, else the one in the folder of shaders, here or next to the binary.
 fs::path list_of_equivalent_faults(const MutateOptions& options) {
   if (!options.equivalent.empty()) return options.equivalent;
   std::error_code error;
   const fs::path binary = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& folder : {options.choice.folder, fs::path("shaders"), binary / "shaders"}) {
+  std::vector<fs::path> folders{options.choice.folder};
+  if (options.choice.op_folder.empty()) folders.insert(folders.end(), {"shaders", binary / "shaders"});
+  for (const fs::path& folder : folders) {
     const fs::path list = folder / "equivalent.yaml";
     if (!folder.empty() && fs::is_regular_file(list, error)) return list;
   }
@@ -75,6 +95,7 @@ std::size_t cpu_among(const std::vector<DeviceInfo>& devices) {
 CaseOptions cases_of(const MutateOptions& options) {
   CaseOptions cases;
   cases.files = options.choice.cases;
+  cases.op_folders = options.choice.op_folders();
   cases.mode = "accu";
   return cases;
 }
@@ -124,10 +145,10 @@ class Mutation {
  public:
   Mutation(const MutateOptions& asked, const Context& context, const Terminal& terminal)
       : options_(with_resumed(asked)),
-        context_(context),
+        context_(with_ops(context, options_.choice.op_folders())),
         terminal_(terminal),
         sources_(sources_of(options_)) {
-    all_ = all_faults(sources_, options_.choice.shaders);
+    all_ = all_faults(sources_, shader_names(options_, sources_), options_.choice.shaders);
     std::optional<ChangedLines> changed;
     if (!options_.choice.since.empty())
       changed = changed_since(options_.choice.since, options_.choice.folder);
@@ -186,7 +207,8 @@ class Mutation {
 
   ExitCode finish(const FaultRun& run, std::vector<FaultRecord> records) const {
     mark_equivalent(equivalent_, records);
-    const std::vector<std::string> wrong = wrong_entries(equivalent_, all_, records, sources_.names());
+    const std::vector<std::string> wrong =
+        wrong_entries(equivalent_, all_, records, shader_names(options_, sources_));
     write_matrix(options_.out, run, records);
     print_end(options_.out, records, terminal_.out);
     for (const std::string& entry : wrong) terminal_.errors << "wrong: " << printable(entry) << '\n';
@@ -200,7 +222,7 @@ class Mutation {
   }
 
   MutateOptions options_;
-  const Context& context_;
+  Context context_;
   const Terminal& terminal_;
   gpu::ShaderSources sources_;
   std::vector<mutation::Fault> all_;

@@ -15,11 +15,19 @@ struct MutateOptions {
     std::vector<std::string> shaders;  ///< names or globs of files; empty: all
     std::vector<std::filesystem::path> cases;
     std::filesystem::path folder;  ///< --shaders: sources before the embedded ones; empty: none
+    /// --ops: the folder of a manifest whose kernels get the faults; it is `folder`, too. Empty: assay's get
+    /// them.
+    std::filesystem::path op_folder;
     std::uint64_t seed = 1;
     std::size_t per_file = 0;  ///< --limit: most faults of a file; 0: all
     std::string since;         ///< commit: only lines that changed since then; empty: all
     std::string shard;         ///< "2/8"; empty: all
     std::size_t rows = 1000;   ///< most rows that run for a fault
+
+    std::vector<std::filesystem::path> op_folders() const {
+      if (op_folder.empty()) return {};
+      return {op_folder};
+    }
   };
   Choice choice;
   std::filesystem::path resume;  ///< folder of a run to be finished; empty: a new run

@@ -19,7 +19,7 @@ constexpr double near_lines = 8;
 
 std::string kind_of(const TrialRow& row) {
   std::string text = row.test_case->op->name + "\n" + row.test_case->impl->name;
-  for (const auto& [shader, defines] : row.variants) {
+  for (const auto& [shader, defines, folders] : row.variants) {
     text += "\n" + shader;
     for (const Define& define : defines)
       text.append(" ").append(define.name).append("=").append(define.value);

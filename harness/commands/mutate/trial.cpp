@@ -77,7 +77,7 @@ void TrialBench::run_rows(const TrialRequest& request, Mutant& mutant, const Lis
     --result.rows_left;
     if (!changes(mutant, row, listener) || unfit_.contains(row)) continue;
     listener.begin(row);
-    const std::optional<Kill> kill = killed_by(row, mutant.shaders());
+    const std::optional<Kill> kill = killed_by(row, mutant);
     if (!unfit_.contains(row)) ++result.rows_ran;
     if (kill) {
       result.kills.push_back(*kill);
@@ -106,7 +106,7 @@ FaultResult TrialBench::run_without_fault(const TrialRequest& request, const Lis
   for (const std::size_t row : request.rows) {
     listener.begin(row);
     ++result.rows_ran;
-    if (answer_of(row, without_fault_).status != Status::Pass) result.end = FaultEnd::NotRun;
+    if (answer_of(row, nullptr).status != Status::Pass) result.end = FaultEnd::NotRun;
     listener.end();
   }
   return result;
@@ -128,8 +128,8 @@ bool TrialBench::changes(Mutant& mutant, std::size_t row, const Listener& listen
   return mutant.changes(rows_[row].variants);
 }
 
-std::optional<Kill> TrialBench::killed_by(std::size_t row, gpu::ShaderLibrary& shaders) {
-  const Answer answer = answer_of(row, shaders);
+std::optional<Kill> TrialBench::killed_by(std::size_t row, Mutant& mutant) {
+  const Answer answer = answer_of(row, &mutant);
   is_lost_ = lost(answer.status);
   if (answer.status == Status::Pass) return std::nullopt;
   const bool kills = is_lost_ || (passes_without_fault(row) && answer.status == Status::Fail);
@@ -137,16 +137,18 @@ std::optional<Kill> TrialBench::killed_by(std::size_t row, gpu::ShaderLibrary& s
   return Kill{rows_[row].test_case->id, answer.how, answer.word};
 }
 
-TrialBench::Answer TrialBench::answer_of(std::size_t row, gpu::ShaderLibrary& shaders) {
+TrialBench::Answer TrialBench::answer_of(std::size_t row, Mutant* mutant) {
   Answer answer;
-  const auto failure = outcome_of([&] { answer = assessed(rows_[row], shaders); });
+  const auto failure = outcome_of([&] { answer = assessed(rows_[row], mutant); });
   if (failure) answer = {failure->status, std::string(name_of(failure->status)) + " " + failure->reason, ""};
   return answer;
 }
 
-TrialBench::Answer TrialBench::assessed(const TrialRow& row, gpu::ShaderLibrary& shaders) {
+TrialBench::Answer TrialBench::assessed(const TrialRow& row, Mutant* mutant) {
   const Case& test_case = *row.test_case;
-  const RowProgram made = row_program(test_case, device_.info());
+  RowProgram made = row_program(test_case, device_.info());
+  if (mutant != nullptr) mutant->take_into(*made.program);
+  gpu::ShaderLibrary& shaders = mutant == nullptr ? without_fault_ : mutant->shaders();
   Data& data = data_for(test_case);
   Experiment experiment(device_, shaders, test_case, *made.program, *data.packed);
   const AccuracyOutcome outcome =
@@ -169,7 +171,7 @@ TrialBench::Data& TrialBench::data_for(const Case& test_case) {
 }
 
 bool TrialBench::passes_without_fault(std::size_t row) {
-  const Answer answer = answer_of(row, without_fault_);
+  const Answer answer = answer_of(row, nullptr);
   if (answer.status == Status::Pass) {
     passed_.insert(row);
     return true;

@@ -85,9 +85,9 @@ class TrialBench {
   FaultEnd end_of(FaultResult& result, const TrialRequest& request, Mutant& mutant, const Listener& listener);
   bool changes(Mutant& mutant, std::size_t row, const Listener& listener);
   bool changes_some_of(Mutant& mutant, std::span<const std::size_t> left, const Listener& listener);
-  std::optional<Kill> killed_by(std::size_t row, gpu::ShaderLibrary& shaders);
-  Answer answer_of(std::size_t row, gpu::ShaderLibrary& shaders);
-  Answer assessed(const TrialRow& row, gpu::ShaderLibrary& shaders);
+  std::optional<Kill> killed_by(std::size_t row, Mutant& mutant);
+  Answer answer_of(std::size_t row, Mutant* mutant);  ///< null: without any fault
+  Answer assessed(const TrialRow& row, Mutant* mutant);
   Data& data_for(const Case& test_case);
   bool passes_without_fault(std::size_t row);
 

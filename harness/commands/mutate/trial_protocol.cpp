@@ -48,12 +48,23 @@ FaultResult result_of(const json& value) {
   return result;
 }
 
+std::vector<std::string> texts(const std::vector<std::filesystem::path>& paths) {
+  std::vector<std::string> all;
+  for (const auto& path : paths) all.push_back(path.string());
+  return all;
+}
+
+std::vector<std::filesystem::path> paths(const json& texts) {
+  std::vector<std::filesystem::path> all;
+  for (const json& text : texts) all.emplace_back(text.get<std::string>());
+  return all;
+}
+
 }  // namespace
 
 std::string line_of(const TrialSetup& setup) {
-  std::vector<std::string> cases;
-  for (const auto& path : setup.cases) cases.push_back(path.string());
-  return dumped({{"cases", cases},
+  return dumped({{"cases", texts(setup.cases)},
+                 {"ops", texts(setup.op_folders)},
                  {"shaders", setup.shaders.string()},
                  {"device", setup.device},
                  {"scratch", setup.scratch.string()}});
@@ -61,12 +72,11 @@ std::string line_of(const TrialSetup& setup) {
 
 TrialSetup parse_setup(std::string_view line) {
   const json value = json::parse(line);
-  TrialSetup setup{.cases = {},
-                   .shaders = value.at("shaders").get<std::string>(),
-                   .device = value.at("device").get<std::size_t>(),
-                   .scratch = value.at("scratch").get<std::string>()};
-  for (const json& path : value.at("cases")) setup.cases.emplace_back(path.get<std::string>());
-  return setup;
+  return {.cases = paths(value.at("cases")),
+          .shaders = value.at("shaders").get<std::string>(),
+          .op_folders = paths(value.at("ops")),
+          .device = value.at("device").get<std::size_t>(),
+          .scratch = value.at("scratch").get<std::string>()};
 }
 
 std::string line_of(const TrialRequest& request) {

@@ -19,9 +19,10 @@ namespace assay::app {
 /// The first line to a worker: what it needs before faults come.
 struct TrialSetup {
   std::vector<std::filesystem::path> cases;
-  std::filesystem::path shaders;  ///< sources before the embedded ones; empty: none
-  std::size_t device = 0;         ///< index
-  std::filesystem::path scratch;  ///< folder for files of the worker
+  std::filesystem::path shaders;                    ///< sources before the embedded ones; empty: none
+  std::vector<std::filesystem::path> op_folders{};  ///< of ops that manifests declare
+  std::size_t device = 0;                           ///< index
+  std::filesystem::path scratch;                    ///< folder for files of the worker
 };
 
 std::string line_of(const TrialSetup& setup);

@@ -6,6 +6,7 @@
 #include "harness/op/program.h"
 
 #include <cstddef>
+#include <filesystem>
 #include <set>
 #include <span>
 #include <string>
@@ -14,8 +15,13 @@
 
 namespace assay::app {
 
-/// A shader with its defines.
-using ShaderVariant = std::pair<std::string, std::vector<Define>>;
+/// A shader with its defines, and where else it and its includes are looked for (ExternalCall::folders).
+struct ShaderVariant {
+  std::string shader;
+  std::vector<Define> defines;
+  std::vector<std::filesystem::path> folders;
+  friend auto operator<=>(const ShaderVariant&, const ShaderVariant&) = default;
+};
 
 /// A row that may show faults: an accuracy row that the device can run.
 struct TrialRow {

@@ -2,6 +2,7 @@
 
 #include "harness/base/file.h"
 #include "harness/base/parallel.h"
+#include "harness/commands/external_ops.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/mutate/trial_protocol.h"
 #include "harness/commands/run/setup/engine_options.h"
@@ -79,6 +80,7 @@ void serve_faults(TrialBench& bench) {
 CaseOptions cases_of(const TrialSetup& setup) {
   CaseOptions options;
   options.files = setup.cases;
+  options.op_folders = setup.op_folders;
   options.mode = "accu";
   return options;
 }
@@ -91,7 +93,8 @@ ExitCode serve_trials(const Context& context) {
   if (!std::getline(std::cin, line)) return ExitCode::Usage;
   const TrialSetup setup = parse_setup(line);
   const CaseOptions options = cases_of(setup);
-  const LoadResult loaded = load(options, options.paths(), context.registry);
+  const Context with_manifests = with_ops(context, setup.op_folders);
+  const LoadResult loaded = load(options, options.files, with_manifests.registry);
   gpu::Instance instance;
   gpu::Device device(instance, setup.device);
   const TrialRows rows(selected_cases(options, loaded.cases), device.info());

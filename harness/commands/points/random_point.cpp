@@ -133,6 +133,7 @@ bool RandomPoints::is_within_limits(const Case& drawn) const {
 }
 
 std::optional<Case> RandomPoints::with_drawn_params(const Case* base, Draw& draw) const {
+  if (op_.answers_of_case) return std::nullopt;  // there are no answers for other points
   // Most points are small, since they are quick and sizes at which kernels go wrong are small.
   const double exponent = draw.between(0, std::log2(static_cast<double>(limits_.elements)));
   ValueDraw values(op_, static_cast<std::int64_t>(std::exp2(exponent)), draw);

@@ -329,6 +329,7 @@ class Investigation {
     result_.hash_is_portable = std::all_of(specs_.begin(), specs_.end(), [](const TensorSpec* spec) {
       return spec->output_class == OutputClass::Exact;
     });
+    result_.guards = guards_seen(experiment_.executable().program(), case_.tensors, case_.forms);
     result_.tolerance = to_string(case_.tolerance);
     result_.tolerance_reason = case_.tolerance->reason;
     result_.reference_ms = data_.reference_ms;
@@ -339,6 +340,12 @@ class Investigation {
       result_.metric = findings_.front().metric;
       std::vector<std::string> reasons;
       for (const Finding& finding : findings_) reasons.push_back(finding.reason);
+      if (const std::string& shader = experiment_.executable().guardless_shader(); !shader.empty()) {
+        reasons.push_back(
+            fmt::format("'{}' does not skip the guard before each buffer's data: add guard_words "
+                        "(common/guards.glslh) to its indices",
+                        shader));
+      }
       assessment.reason = fmt::format("{}", fmt::join(reasons, "; "));
     }
     assessment.result = std::move(result_);

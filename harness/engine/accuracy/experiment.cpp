@@ -31,11 +31,13 @@ std::optional<std::size_t> first_difference(std::span<const std::byte> a, std::s
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
 }
 
-/// A program reads its inputs and writes its outputs.
+/// A program reads its inputs and writes its outputs; what it updates in place it may read, too.
 std::vector<gpu::TensorAccess> access_of(const Case& test_case) {
   std::vector<gpu::TensorAccess> access;
   for (const TensorSpec& spec : test_case.tensors)
-    access.push_back(spec.is_input() ? gpu::TensorAccess::Read : gpu::TensorAccess::Write);
+    access.push_back(spec.starts_as    ? gpu::TensorAccess::Any
+                     : spec.is_input() ? gpu::TensorAccess::Read
+                                       : gpu::TensorAccess::Write);
   return access;
 }
 
@@ -102,6 +104,10 @@ ByteBuffer Experiment::poisoned_output(std::size_t tensor, Poison guards, Poison
   const Poison own = poison_of(guards, resource_of(tensor));
   fill_poison(all.first(around), own);
   fill_poison(all.last(around), own, around + data_bytes);
+  if (const auto input = case_->tensors[tensor].starts_as) {
+    const std::span<const std::byte> data = uploaded_[*input].bytes;
+    std::copy(data.begin(), data.end(), all.begin() + static_cast<std::ptrdiff_t>(around));
+  }
   return bytes;
 }
 
@@ -213,6 +219,7 @@ std::vector<Finding> Experiment::changes_in(const gpu::Workspace& workspace, Poi
 
 void Experiment::poison_outputs(gpu::Workspace& workspace, Poison poison) {
   if (originals_) return originals_->poison_outputs(workspace, poison);
+  pack_inputs(poison);
   for (std::size_t i = 0; i < physical_.size(); ++i) {
     if (!case_->tensors[i].is_input()) workspace.write(resource_of(i), poisoned_output(i, poison, poison));
   }

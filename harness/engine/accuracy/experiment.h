@@ -52,7 +52,8 @@ class Experiment {
   /// Poisons::all(poison), and setup done. It shares the outputs of `lender`, and its scratch except for what
   /// set-up writes; `lender` must outlive it.
   gpu::Workspace fresh_workspace(Poison poison, const gpu::Workspace* lender = nullptr);
-  /// Poisons the outputs of a fresh_workspace(poison) again, and nothing else.
+  /// Poisons the outputs of a fresh_workspace(poison) again, and nothing else. An output that is updated in
+  /// place gets the data that it begins with, here and wherever outputs are poisoned.
   void poison_outputs(gpu::Workspace& workspace, Poison poison);
   /// What programs changed of the inputs and guards of a fresh_workspace(poison).
   std::vector<Finding> changes_in(const gpu::Workspace& workspace, Poison poison);

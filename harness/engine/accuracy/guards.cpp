@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace assay {
 namespace {
@@ -27,7 +28,40 @@ Damage damage(std::span<const std::byte> guard, Poison poison, std::uint64_t fir
   return found;
 }
 
+/// By the names of the bound buffers how much of their memory the kernel sees: the least of all dispatches.
+std::map<std::string, Binding::Range> seen_ranges(const Program& program, std::span<const TensorSpec> tensors,
+                                                  std::span<const Form> forms) {
+  std::map<std::string, Binding::Range> seen;
+  for (const Dispatch& dispatch : program.dispatches) {
+    for (const Binding& binding : dispatch.bindings) {
+      const bool is_tensor = binding.resource.kind == Resource::Kind::Tensor;
+      const std::uint32_t index = binding.resource.index;
+      if ((is_tensor ? forms[index] : program.scratch[index].form).storage != Storage::Buffer) continue;
+      const std::string name = is_tensor ? tensors[index].name : program.scratch[index].name;
+      Binding::Range& range = seen.try_emplace(name, binding.range).first->second;
+      range = std::max(range, binding.range);
+    }
+  }
+  return seen;
+}
+
 }  // namespace
+
+std::string guards_seen(const Program& program, std::span<const TensorSpec> tensors,
+                        std::span<const Form> forms) {
+  const std::map<std::string, Binding::Range> seen = seen_ranges(program, tensors, forms);
+  const auto is_whole = [](const auto& one) { return one.second == Binding::Range::All; };
+  if (seen.empty()) return "";
+  if (std::ranges::all_of(seen, is_whole)) return "both";
+  std::string text;
+  for (const auto& [name, range] : seen) {
+    const char* word = range == Binding::Range::All            ? "both"
+                       : range == Binding::Range::DataAndAfter ? "after"
+                                                               : "none";
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, word);
+  }
+  return text;
+}
 
 void check_guards(const std::string& name, const Guards& guards, Poison poison, std::vector<Finding>& found) {
   const Damage before = damage(guards.before, poison, 0);

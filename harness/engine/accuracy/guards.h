@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/op/op.h"
 #include "harness/op/program.h"
 #include "harness/tensor/pack.h"
 
@@ -32,6 +33,12 @@ void check_guards(const std::string& name, const Guards& guards, Poison poison, 
 /// finding, that of the run with more changed bytes: where a written byte equals the poison by chance, one
 /// run shows fewer.
 void add_findings(std::vector<Finding>& found, const std::vector<Finding>& more);
+
+/// Around which buffers' data a stray write of the program would be seen, as reports say it: "both" sides, or
+/// by tensor for kernels that know of no guards, "x=after y=none". Empty: the program binds no buffer.
+/// `tensors` and `forms` are those of the case.
+std::string guards_seen(const Program& program, std::span<const TensorSpec> tensors,
+                        std::span<const Form> forms);
 
 /// The poison of one resource of a program. No two resources have the same poison byte at the same offset, so
 /// a kernel that copies one tensor's guard into another's is detected.

@@ -66,5 +66,30 @@ TEST(Guards, OtherMemoryAndOtherReasonsStayFindingsOfTheirOwn) {
   EXPECT_EQ(found[3].reason, after.reason);
 }
 
+/// A program of one dispatch that binds two tensors, a scratch and a texture so.
+Program program_of(Binding::Range first, Binding::Range second) {
+  Program program;
+  const Resource scratch = add_scratch(program, {.name = "t", .shape = {4}});
+  program.dispatches.emplace_back();
+  for (const Resource one : {Resource::tensor(0), Resource::tensor(1), scratch, Resource::tensor(2)})
+    program.dispatches.back().bindings.emplace_back(one);
+  program.dispatches.back().bindings[0].range = first;
+  program.dispatches.back().bindings[1].range = second;
+  return program;
+}
+
+TEST(Guards, WhatOfThemAKernelReachesIsToldByTensor) {
+  using enum Binding::Range;
+  const std::vector<TensorSpec> tensors{{.name = "x"}, {.name = "y"}, {.name = "texture"}};
+  const std::vector<Form> forms{Form{}, Form{}, Form{Storage::Texture2D}};
+  EXPECT_EQ(guards_seen(program_of(All, All), tensors, forms), "both");
+  EXPECT_EQ(guards_seen(program_of(DataAndAfter, Data), tensors, forms), "t=both x=after y=none");
+  Program twice = program_of(DataAndAfter, DataAndAfter);
+  twice.dispatches.push_back(twice.dispatches[0]);
+  twice.dispatches[1].bindings[0].range = Data;
+  EXPECT_EQ(guards_seen(twice, tensors, forms), "t=both x=none y=after") << "the least of all dispatches";
+  EXPECT_EQ(guards_seen({}, tensors, forms), "");
+}
+
 }  // namespace
 }  // namespace assay

@@ -15,6 +15,16 @@ std::vector<Resource> resources_of(const Case& test_case, bool inputs) {
   return found;
 }
 
+/// What becomes the content of outputs that are updated in place.
+std::vector<gpu::DeviceMemory::Copy> updated_in(const Case& test_case) {
+  std::vector<gpu::DeviceMemory::Copy> copies;
+  for (std::uint32_t i = 0; i < test_case.tensors->size(); ++i) {
+    if (const auto input = test_case.tensors[i].starts_as)
+      copies.push_back({Resource::tensor(*input), Resource::tensor(i)});
+  }
+  return copies;
+}
+
 }  // namespace
 
 Originals::Originals(gpu::Device& device, gpu::DeviceMemory& memory, const Case& test_case,
@@ -24,6 +34,7 @@ Originals::Originals(gpu::Device& device, gpu::DeviceMemory& memory, const Case&
       packed_(&inputs),
       inputs_(resources_of(test_case, true)),
       outputs_(resources_of(test_case, false)),
+      updated_(updated_in(test_case)),
       tensors_(device, Program{}, physical_tensors(test_case), 0) {}
 
 /// Uploads the inputs again; those without padding stay unchanged.
@@ -53,6 +64,7 @@ void Originals::lay_out(gpu::Workspace& workspace, const Program& program, const
     fills.push_back({scratch, own, own});
   }
   memory_->poison(workspace, fills);
+  begin_updated(workspace);
 }
 
 void Originals::poison_outputs(gpu::Workspace& workspace, Poison poison) {
@@ -62,6 +74,11 @@ void Originals::poison_outputs(gpu::Workspace& workspace, Poison poison) {
     fills.push_back({output, own, own});
   }
   memory_->poison(workspace, fills);
+  begin_updated(workspace);
+}
+
+void Originals::begin_updated(gpu::Workspace& workspace) {
+  if (!updated_.empty()) memory_->copy(tensors_, workspace, updated_);
 }
 
 bool Originals::inputs_are_whole(const gpu::Workspace& workspace) {

@@ -54,12 +54,15 @@ class Originals {
 
  private:
   void upload(Poison padding);
+  /// Gives the outputs that are updated in place the data that they begin with.
+  void begin_updated(gpu::Workspace& workspace);
 
   gpu::DeviceMemory* memory_;
   const Case* case_;
   PackedInputs* packed_;
   std::vector<Resource> inputs_;
   std::vector<Resource> outputs_;
+  std::vector<gpu::DeviceMemory::Copy> updated_;
   gpu::Workspace tensors_;
   std::optional<Poison> padding_;  ///< of the uploaded inputs
   Answer answer_;                  ///< the kept outputs; null: none yet

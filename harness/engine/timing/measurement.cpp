@@ -6,6 +6,8 @@
 #include "harness/op/roofline.h"
 #include "harness/report/record/record_of.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -26,7 +28,14 @@ constexpr int batches_on_data = 2;      // on each of two data sets, to compare 
 class GpuSource : public SampleSource {
  public:
   GpuSource(const TimedRow& timed, TimingTools& tools, const SetPlan& plan)
-      : timed_(timed), tools_(&tools), sets_(timed.data, plan, timed.chance) {}
+      : timed_(timed),
+        tools_(&tools),
+        updates_in_place_(is_updated_in_place(timed.test_case->tensors)),
+        sets_(timed.data, plan, updates_in_place_, timed.chance) {}
+
+  /// A second program would find what the first one made of its data.
+  int most_programs() const override { return updates_in_place_ ? 1 : SampleSource::most_programs(); }
+  bool updates_in_place() const { return updates_in_place_; }
 
   void open_block() override {
     if (timed_.begins) timed_.begins();
@@ -146,6 +155,7 @@ class GpuSource : public SampleSource {
 
   TimedRow timed_;
   TimingTools* tools_;
+  bool updates_in_place_;
   RotatingSets sets_;
   bool wall_clock_ = false;
   double submitted_s_ = 0;
@@ -283,11 +293,12 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
   perf.discarded = samples.discarded;
   perf.sets = timed.plan.sets;
   source.open_block();
-  perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
+  if (!source.updates_in_place())
+    perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
   describe_shares(timed.row->executable().program(), source.dispatch_ns(), perf);
   perf.setup_us = source.setup_ns() / ns_per_us;
   describe_work(*timed.row, timed.plan, tools, perf);
-  describe_repetition(timed, tools, samples, perf);
+  if (!source.updates_in_place()) describe_repetition(timed, tools, samples, perf);
   describe_data(timed, tools, samples, perf);
   const bool is_audit_right = source.audit(samples.warm, samples.batch, 0).is_right;
   measurement.verified = source.close_block() && is_audit_right;
@@ -300,6 +311,21 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
   return measurement;
 }
 
+/// Why a program that updates an output in place, and is therefore timed alone, has no time; empty: it has
+/// one.
+std::string why_untimed_alone(const GpuSource& source, const TimingTools& tools, const Samples& samples) {
+  if (!source.updates_in_place()) return "";
+  constexpr const char* alone =
+      "the program updates an output in place, so that it is timed alone, once per submission";
+  if (source.wall_clock())
+    return fmt::format("{}; the device has no timestamps, and the CPU's clock cannot time that", alone);
+  const double program_ns = median(samples.block_medians());
+  const double least_ns = units_per_sample * tools.timer.unit_ns;
+  if (program_ns >= least_ns) return "";
+  return fmt::format("{}; it takes {:.0f} ns, and a time needs at least {:.0f} ns, {:.0f} units of the timer",
+                     alone, program_ns, least_ns, units_per_sample);
+}
+
 Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samples) try {
   if (samples.failure) return {.failure = samples.failure};
   if (samples.stopped) return {.stopped = true};
@@ -308,6 +334,8 @@ Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samp
             .changed_scratch = timed.source->sets().changed_scratch(),
             .changed_memory = timed.source->sets().changed_memory()};
   }
+  const std::string untimed = why_untimed_alone(*timed.source, tools, samples);
+  if (!untimed.empty()) return {.refusal = untimed};
   return describe(timed, tools, samples);
 } catch (...) {
   return {.failure = std::current_exception()};

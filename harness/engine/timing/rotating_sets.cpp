@@ -41,9 +41,11 @@ bool has_repetition(std::vector<std::size_t> sets) {
 
 }  // namespace
 
-RotatingSets::RotatingSets(std::vector<TimedData> data, SetPlan plan, std::uint64_t seed)
+RotatingSets::RotatingSets(std::vector<TimedData> data, SetPlan plan, bool is_updated_in_place,
+                           std::uint64_t seed)
     : data_(std::move(data)),
       plan_(std::move(plan)),
+      restores_(is_updated_in_place),
       chance_(seed),
       poison_((chance_() & 1U) != 0 ? Poison::A : Poison::B) {}
 
@@ -153,8 +155,10 @@ RotatingSets::Turn RotatingSets::cold_turn(const gpu::TimedRun& run) {
   if (are_caches_empty_) return turn;
   turn.emptying = plan_.emptying;
   std::vector<std::size_t> emptying;
-  for (int i = plan_.sets; i < plan_.sets + plan_.emptying; ++i)
+  for (int i = plan_.sets; i < plan_.sets + plan_.emptying; ++i) {
     emptying.push_back(static_cast<std::size_t>(i));
+    restore(emptying.back());
+  }
   turn.sets.insert(turn.sets.begin(), emptying.begin(), emptying.end());
   are_caches_empty_ = true;
   return turn;
@@ -162,11 +166,20 @@ RotatingSets::Turn RotatingSets::cold_turn(const gpu::TimedRun& run) {
 
 void RotatingSets::poison_answers() {
   std::vector<gpu::Workspace*> written;
+  std::vector<std::size_t> used;
   for (std::size_t i = 0; i < static_cast<std::size_t>(plan_.sets); ++i) {
-    if (std::exchange(sets_[i].has_answer, false)) written.push_back(&sets_[i].memory);
+    if (!std::exchange(sets_[i].has_answer, false)) continue;
+    written.push_back(&sets_[i].memory);
+    used.push_back(i);
   }
   untouched_->copy_to(written, data_.front().experiment->written_when_timed());
+  for (const std::size_t set : used) restore(set);
   are_caches_empty_ = false;
+}
+
+void RotatingSets::restore(std::size_t set) {
+  Set& one = sets_[set];
+  if (restores_) data_[one.data].experiment->poison_outputs(one.memory, poison_);
 }
 
 std::vector<gpu::Workspace*> RotatingSets::memory_of(const std::vector<std::size_t>& sets) {
@@ -188,6 +201,7 @@ gpu::Timing RotatingSets::submit(const gpu::TimedRun& asked, Turn turn, double t
   gpu::TimedRun run = asked;
   run.warm += turn.emptying;
   run.first_set = turn.first;
+  if (!is_cold()) restore(turn.at(0));
   note_run(turn, 0, programs_of(run));
   const bool is_recorded = recorded_ && recorded_->run == asked && recorded_->turn.sets == turn.sets &&
                            recorded_->turn.first == turn.first && recorded_->turn.emptying == turn.emptying;
@@ -221,6 +235,7 @@ RotatingSets::Audit RotatingSets::audit(const gpu::TimedRun& run, double most_s,
   }
   const std::size_t most = is_cold() ? std::min(turn.sets.size() - place, audited_at_most) : audited_at_most;
   Audit found = audit_one(turn.at(place), run.probe, timeout_s);
+  if (restores_ && is_cold()) found.first = {};  // what was restored just before is in the caches
   const std::size_t least = programs_of(run) > 1 ? audited_at_least : 1;
   for (std::size_t i = 1; i < most && found.is_right && (i < least || watch.s() < most_s); ++i) {
     found.is_right = audit_one(turn.at(place + i), nullptr, timeout_s).is_right;
@@ -239,7 +254,13 @@ RotatingSets::Audit RotatingSets::audit_one(std::size_t set, gpu::AppendedWork* 
 std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
   recorded_.reset();
   note_run({.sets = {0}}, 0, 1);
-  return executable().dispatch_ns(sets_.front().memory, timeout_s);
+  std::vector<double> ns = executable().dispatch_ns(sets_.front().memory, timeout_s);
+  if (restores_) {
+    // Two programs have run there, the second one on what the first one made.
+    restore(0);
+    sets_.front().has_answer = false;
+  }
+  return ns;
 }
 
 std::optional<double> RotatingSets::isolated_ns(int warm, double timeout_s) {
@@ -304,6 +325,7 @@ bool RotatingSets::is_right_with_other_data(double timeout_s) {
   recorded_.reset();
   last_set_ = 1 - last_set_;
   sets_[last_set_].used = true;
+  restore(last_set_);
   executable().time(sets_[last_set_].memory, {.batch = 1}, timeout_s);
   return count_right({last_set_}) == 1;
 }

@@ -47,10 +47,13 @@ struct TimedData {
 ///
 /// A set of a cold row that comes again in a later submission is as new: what programs write was poisoned
 /// again. Programs over other sets run after that, so that its data are not in a cache.
+///
+/// Programs that update an output in place find what they begin with restored before each of them, so that a
+/// submission has one program.
 class RotatingSets {
  public:
   /// `data`: one or two data sets. `seed`: for the random choices.
-  RotatingSets(std::vector<TimedData> data, SetPlan plan, std::uint64_t seed);
+  RotatingSets(std::vector<TimedData> data, SetPlan plan, bool is_updated_in_place, std::uint64_t seed);
 
   /// Allocates new memory, fills in the inputs and poisons the rest.
   void open();
@@ -117,6 +120,8 @@ class RotatingSets {
   }
   void open_hot();
   void open_cold();
+  /// Where programs update an output in place: gives a set's outputs what they begin with.
+  void restore(std::size_t set);
   void copy_first_sets();
   void keep_setup_scratch();
   std::vector<std::size_t> drawn_order();
@@ -138,6 +143,7 @@ class RotatingSets {
 
   std::vector<TimedData> data_;
   SetPlan plan_;
+  bool restores_;  ///< programs update an output in place
   std::mt19937_64 chance_;
   Poison poison_;  ///< of all memory, and of the outputs of audited programs
   /// In a cold row first those in rotation, then those that empty the caches.

@@ -309,8 +309,8 @@ class Row {
 
   /// The number of programs that a submission may hold.
   double room_for(double longest_program_ns) const {
-    return std::clamp(std::floor(options_->max_submission_ns / std::max(longest_program_ns, 1.0)), 1.0,
-                      2.0 * max_batch);
+    const double most = std::min(2.0 * max_batch, 1.0 * source_->most_programs());
+    return std::clamp(std::floor(options_->max_submission_ns / std::max(longest_program_ns, 1.0)), 1.0, most);
   }
 
   static int warm_of(int batch, double room) {

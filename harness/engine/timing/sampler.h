@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ class SampleSource {
   /// Begins a block: fresh buffers, poisoned outputs. Whatever differs between runs thus differs between
   /// blocks, too.
   virtual void open_block() = 0;
+  /// How many programs a submission may have.
+  virtual int most_programs() const { return std::numeric_limits<int>::max(); }
   /// Runs `warm` programs untimed, then `batch` timed ones, then the clock probe, in one submission. A time
   /// that is not positive is discarded, and the batch is timed again.
   virtual Reading time_batch(int warm, int batch) = 0;

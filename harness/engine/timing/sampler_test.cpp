@@ -52,6 +52,8 @@ class FakeSource : public SampleSource {
     return {.is_right = block_ < wrong_audit, .single = {program_ns_(block_)}};
   }
   std::uint64_t chance() override { return drawn++; }
+  int most_programs() const override { return most; }
+  int most = std::numeric_limits<int>::max();
   bool close_block() override { return block_ < wrong_block; }
 
   struct Audited {
@@ -238,6 +240,16 @@ TEST(Sampler, AFastProgramIsBatchedUntilTheTimerSeesIt) {
   options.timer_unit_ns = 1 * us;
   options.sample_target_ns = 1;
   EXPECT_EQ(sample(source, options).batch, 50);
+}
+
+TEST(Sampler, ASourceMayAllowOneProgramPerSubmissionHoweverShort) {
+  FakeClock clock;
+  FakeSource source(clock, always(2 * us));
+  source.most = 1;
+  const Samples samples = sample(source, options_for(clock));
+  EXPECT_EQ(samples.batch, 1);
+  EXPECT_EQ(samples.warm, 0);
+  for (const Submission& one : source.submissions) EXPECT_EQ(one.warm + one.batch, 1);
 }
 
 TEST(Sampler, ACoarseTimerLengthensTheSamples) {

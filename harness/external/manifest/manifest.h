@@ -36,12 +36,18 @@ using ShapeOrParam = std::variant<std::string, std::vector<PlacedExpression>>;
 /// at expected), and what the reference adds to it.
 struct OutputTolerance {
   double abs = 0, rel = 0, ulp = 0;
+  /// For a reference that tells an error for a unit error of 1 (Expected::magnitude): the unit error of the
+  /// op's kernels.
+  std::optional<double> unit;
   std::string reason;
 };
 
+/// What kernels do with a tensor: read it, write it, or both (an output with a content before).
+enum class TensorRole : std::uint8_t { Input, Output, InOut };
+
 struct DeclaredTensor {
   std::string name;
-  bool is_output = false;
+  TensorRole role = TensorRole::Input;
   bool constant = false;
   DTypeOrParam dtype;
   ShapeOrParam shape;
@@ -50,6 +56,8 @@ struct DeclaredTensor {
   OutputClass output_class = OutputClass::Exact;
   OutputTolerance tolerance;
   std::string constant_because, copy_because, ends_because;
+
+  bool is_output() const { return role != TensorRole::Input; }
 };
 
 /// The text of a #define: what an expression gives, the same text always, or one for each word of a choice.
@@ -101,6 +109,36 @@ struct DeclaredImpl {
   std::vector<DeclaredDispatch> dispatches;
 };
 
+/// The value that a parameter of another op gets: a parameter of this op or a word of a choice, an
+/// expression, one for each entry of a shape or list, or scale and zero point.
+struct DeclaredArgument {
+  struct Quantization {
+    PlacedExpression scale, zero_point;
+  };
+  std::string param;
+  SourceLocation where;
+  std::variant<std::string, PlacedExpression, std::vector<PlacedExpression>, Quantization> value;
+};
+
+/// A function in Python that answers.
+struct DeclaredPython {
+  std::filesystem::path file;  ///< below the manifest's folder
+  std::string function;
+};
+
+/// An op of assay whose reference answers.
+struct DeclaredOtherOp {
+  std::string op;
+  SourceLocation where;  ///< of its name
+  std::vector<DeclaredArgument> with;
+  std::map<std::string, std::string> tensors;  ///< this op's tensor by the other's name, if they differ
+};
+
+/// Each case brings the answers.
+struct DeclaredByCases {};
+
+using DeclaredReference = std::variant<DeclaredPython, DeclaredOtherOp, DeclaredByCases>;
+
 /// An op as its manifest declares it.
 struct Manifest {
   std::filesystem::path file, folder;
@@ -109,8 +147,7 @@ struct Manifest {
   std::vector<ParamSpec> params;
   std::vector<DeclaredTensor> tensors;
   std::optional<PlacedExpression> operations, bytes_read, bytes_written;
-  std::filesystem::path reference;  ///< of Python
-  std::string function;
+  DeclaredReference reference;
   std::vector<std::filesystem::path> include_folders;
   std::vector<DeclaredImpl> impls;
 };

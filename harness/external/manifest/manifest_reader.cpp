@@ -2,6 +2,7 @@
 
 #include "harness/external/manifest/impl_reader.h"
 #include "harness/external/manifest/param_reader.h"
+#include "harness/external/manifest/reference_reader.h"
 #include "harness/external/manifest/tensor_reader.h"
 
 #include <fmt/format.h>
@@ -28,10 +29,10 @@ class ManifestReader {
     read_head();
     if (const Node::Entry* params = root_.find_entry("params")) made_.params = read_params(*params);
     const Scope scope = scope_of(made_.params);
-    made_.tensors = read_tensors(entry("tensors"), made_.params, scope);
+    made_.tensors = read_tensors(entry("tensors"), made_.params, scope, has_class_elsewhere());
     Problems problems;
     problems.attempt([&] { read_work(scope); });
-    problems.attempt([&] { read_reference(); });
+    problems.attempt([&] { made_.reference = read_reference(entry("reference"), made_, scope); });
     problems.attempt([&] { read_include_folders(); });
     problems.attempt([&] { made_.impls = read_impls(entry("impls"), made_, scope); });
     problems.settle();
@@ -41,6 +42,13 @@ class ManifestReader {
  private:
   const Node::Entry& entry(const std::string& key) const {
     return required(root_, key, *root_.find_entry("op")->key, fmt::format("the manifest of '{}'", made_.op));
+  }
+
+  /// Whether another op says how outputs are checked.
+  bool has_class_elsewhere() const {
+    const Node::Entry* reference = root_.find_entry("reference");
+    return reference != nullptr && reference->value->is_map() &&
+           reference->value->find_entry("op") != nullptr;
   }
 
   void read_head() {
@@ -74,18 +82,6 @@ class ManifestReader {
     made_.operations = expression("ops");
     made_.bytes_read = expression("bytes_read");
     made_.bytes_written = expression("bytes_written");
-  }
-
-  void read_reference() {
-    static const std::vector<std::string> keys{"python", "function"};
-    const Node::Entry& reference = entry("reference");
-    if (!reference.value->is_map())
-      cases::wrong_type(*reference.value, {reference.key, "reference"}, "{python: FILE}");
-    cases::check_keys(*reference.value, keys);
-    const Node::Entry& python = required(*reference.value, "python", *reference.key, "the reference");
-    made_.reference = file_in(made_.folder, *python.value, {python.key, "python"});
-    made_.function = text_in(*reference.value, "function");
-    if (made_.function.empty()) made_.function = made_.op;
   }
 
   void read_include_folders() {

@@ -14,8 +14,13 @@ using cases::Problem;
 /// Reads one tensor.
 class TensorReader {
  public:
-  TensorReader(const Node::Entry& entry, const std::vector<ParamSpec>& params, const Scope& scope)
-      : key_(*entry.key), map_(*entry.value), params_(params), scope_(scope) {}
+  TensorReader(const Node::Entry& entry, const std::vector<ParamSpec>& params, const Scope& scope,
+               bool has_class_elsewhere)
+      : key_(*entry.key),
+        map_(*entry.value),
+        params_(params),
+        scope_(scope),
+        has_class_elsewhere_(has_class_elsewhere) {}
 
   DeclaredTensor read() {
     check_name(key_, "a tensor");
@@ -35,7 +40,7 @@ class TensorReader {
     problems.attempt([&] { read_forms(); });
     problems.attempt([&] { read_domain(); });
     problems.settle();
-    if (tensor_.is_output) read_output();
+    if (tensor_.is_output()) read_output();
     if (const Node::Entry* constant = map_.find_entry("constant"))
       tensor_.constant = cases::to_boolean(*constant->value, {constant->key, "constant"});
     return std::move(tensor_);
@@ -46,8 +51,9 @@ class TensorReader {
   const Node::Entry& entry(const std::string& key) const { return required(map_, key, key_, what()); }
 
   std::vector<std::string> keys() const {
-    std::vector<std::string> all{"role", "dtype", "shape", "forms", "domain"};
-    if (!tensor_.is_output) {
+    std::vector<std::string> all{"role", "dtype", "shape", "domain"};
+    if (tensor_.role != TensorRole::InOut) all.emplace_back("forms");
+    if (!tensor_.is_output()) {
       all.emplace_back("constant");
       return all;
     }
@@ -59,15 +65,10 @@ class TensorReader {
     const Node::Entry* role = map_.find_entry("role");
     if (role == nullptr) return;
     const std::string& text = cases::to_text(*role->value, {role->key, "role"});
-    const std::vector<std::string> known{"input", "output"};
-    if (text == "inout") {
-      throw Problem(diagnose(*role->value,
-                             "tensors that are read and written in place are not supported yet: "
-                             "declare an input and an output"));
-    }
-    if (std::ranges::find(known, text) == known.end())
-      throw cases::unknown_name(*role->value, "role", text, known);
-    tensor_.is_output = text == "output";
+    static const std::vector<std::string> known{"input", "output", "inout"};
+    const auto found = std::ranges::find(known, text);
+    if (found == known.end()) throw cases::unknown_name(*role->value, "role", text, known);
+    tensor_.role = static_cast<TensorRole>(found - known.begin());
   }
 
   void read_shape(const Node::Entry& given) {
@@ -159,8 +160,10 @@ class TensorReader {
 
   void read_class() {
     const Node::Entry* given = map_.find_entry("class");
+    if (given != nullptr && has_class_elsewhere_)
+      throw Problem(diagnose(*given->key, fmt::format("{} has the class of the op that answers", what())));
     if (given == nullptr) {
-      if (may_be_float()) {
+      if (may_be_float() && !has_class_elsewhere_) {
         throw Problem(diagnose(
             key_, fmt::format("{} has floats and no 'class': write `class: bounded, tolerance: {{rel: "
                               "1.0e-6, abs: 1.0e-7, reason: ...}}`, or `class: exact` if every bit "
@@ -179,10 +182,11 @@ class TensorReader {
   }
 
   void read_tolerance() {
-    static const std::vector<std::string> keys{"abs", "rel", "ulp", "reason"};
+    std::vector<std::string> keys{"abs", "rel", "ulp", "reason"};
+    if (has_class_elsewhere_) keys.emplace_back("unit");
     const Node::Entry* given = map_.find_entry("tolerance");
     if (given == nullptr) return;
-    if (tensor_.output_class != OutputClass::Bounded)
+    if (!has_class_elsewhere_ && tensor_.output_class != OutputClass::Bounded)
       throw Problem(diagnose(*given->key, fmt::format("{} is exact, which has no tolerance", what())));
     if (!given->value->is_map())
       cases::wrong_type(*given->value, {given->key, "tolerance"}, "a map with 'rel', 'abs' or 'ulp'");
@@ -196,6 +200,10 @@ class TensorReader {
       *value = cases::to_number(*part->value, {part->key, key});
       if (*value < 0) throw Problem(diagnose(*part->value, fmt::format("'{}' must not be negative", key)));
     }
+    if (const Node::Entry* unit = given->value->find_entry("unit")) {
+      to.unit = cases::to_number(*unit->value, {unit->key, "unit"});
+      if (*to.unit < 0) throw Problem(diagnose(*unit->value, "'unit' must not be negative"));
+    }
     to.reason = text_in(*given->value, "reason");
     if (to.reason.empty()) throw Problem(diagnose(*given->key, "a tolerance needs a 'reason'"));
   }
@@ -204,13 +212,14 @@ class TensorReader {
   const Node& map_;
   const std::vector<ParamSpec>& params_;
   const Scope& scope_;
+  bool has_class_elsewhere_;
   DeclaredTensor tensor_;
 };
 
 }  // namespace
 
 std::vector<DeclaredTensor> read_tensors(const Node::Entry& entry, const std::vector<ParamSpec>& params,
-                                         const Scope& scope) {
+                                         const Scope& scope, bool has_class_elsewhere) {
   if (!entry.value->is_map() || entry.value->entries.empty()) {
     cases::wrong_type(*entry.value, {entry.key, "tensors"},
                       "a map of tensors by name: {x: {dtype: f32, shape: shape}}");
@@ -218,7 +227,8 @@ std::vector<DeclaredTensor> read_tensors(const Node::Entry& entry, const std::ve
   std::vector<DeclaredTensor> tensors;
   cases::Problems problems;
   for (const Node::Entry& one : entry.value->entries)
-    problems.attempt([&] { tensors.push_back(TensorReader(one, params, scope).read()); });
+    problems.attempt(
+        [&] { tensors.push_back(TensorReader(one, params, scope, has_class_elsewhere).read()); });
   problems.settle();
   for (const DeclaredTensor& tensor : tensors) {
     const auto bound = std::ranges::find(tensors, tensor.name + "_bound", &DeclaredTensor::name);

@@ -76,14 +76,21 @@ Stretch data_of(const Workspace& workspace, Resource resource) {
   return {&buffer, guard, buffer.bytes - 2 * guard};
 }
 
-void refuse_strangers(const Workspace& a, const Workspace& b, Resource resource) {
-  const auto bytes = [&](const Workspace& workspace) {
-    const Image* image = image_of(workspace, resource);
-    return image != nullptr ? image->bytes : data_of(workspace, resource).bytes;
-  };
-  if (bytes(a) != bytes(b) || (image_of(a, resource) == nullptr) != (image_of(b, resource) == nullptr)) {
-    throw std::logic_error(
-        fmt::format("comparing or copying {} bytes of one workspace with {} of another", bytes(a), bytes(b)));
+/// A resource in one workspace.
+struct Placed {
+  const Workspace& workspace;
+  Resource resource;
+
+  const Image* image() const { return image_of(workspace, resource); }
+  std::uint64_t bytes() const {
+    return image() != nullptr ? image()->bytes : data_of(workspace, resource).bytes;
+  }
+};
+
+void refuse_strangers(const Placed& a, const Placed& b) {
+  if (a.bytes() != b.bytes() || (a.image() == nullptr) != (b.image() == nullptr)) {
+    throw std::logic_error(fmt::format("comparing or copying {} bytes of one workspace with {} of another",
+                                       a.bytes(), b.bytes()));
   }
 }
 
@@ -305,7 +312,7 @@ bool DeviceMemory::State::same_images_by_host(const Image& a, const Image& b) {
 }
 
 bool DeviceMemory::State::same_data(Job& job, const Workspace& a, const Workspace& b, Resource resource) {
-  refuse_strangers(a, b, resource);
+  refuse_strangers({a, resource}, {b, resource});
   if (const Image* image = image_of(a, resource)) return same_images(job, *image, *image_of(b, resource));
   return same(job, data_of(a, resource), data_of(b, resource));
 }
@@ -344,18 +351,25 @@ void DeviceMemory::poison(Workspace& workspace, std::span<const Fill> fills) {
 }
 
 void DeviceMemory::copy(const Workspace& from, Workspace& to, std::span<const Resource> resources) {
+  std::vector<Copy> copies;
+  copies.reserve(resources.size());
+  for (const Resource resource : resources) copies.push_back({resource, resource});
+  copy(from, to, copies);
+}
+
+void DeviceMemory::copy(const Workspace& from, Workspace& to, std::span<const Copy> copies) {
   Job job = state_->job("copying tensors on the device");
-  for (const Resource resource : resources) {
-    refuse_strangers(from, to, resource);
-    if (const Image* image = image_of(from, resource)) {
+  for (const Copy& one : copies) {
+    refuse_strangers({from, one.from}, {to, one.to});
+    if (const Image* image = image_of(from, one.from)) {
       const VkImageCopy region{
           .srcSubresource = whole_layers, .dstSubresource = whole_layers, .extent = image->extent};
       job.vk().vkCmdCopyImage(job.step(), image->handle.get(), VK_IMAGE_LAYOUT_GENERAL,
-                              image_of(to, resource)->handle.get(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+                              image_of(to, one.to)->handle.get(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
       continue;
     }
-    const Stretch source = data_of(from, resource);
-    const Stretch target = data_of(to, resource);
+    const Stretch source = data_of(from, one.from);
+    const Stretch target = data_of(to, one.to);
     const VkBufferCopy region{.srcOffset = source.offset, .dstOffset = target.offset, .size = source.bytes};
     job.vk().vkCmdCopyBuffer(job.step(), source.buffer->handle.get(), target.buffer->handle.get(), 1,
                              &region);

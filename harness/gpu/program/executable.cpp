@@ -49,6 +49,7 @@ struct Made {
   std::vector<std::vector<UniformBlock>> uniforms;  ///< of each dispatch
   double compile_ms = 0;
   std::string spirv_hash;
+  std::string guardless_shader;
 };
 
 /// A dispatch's module: the library's, or for an external call one made from it.
@@ -68,6 +69,12 @@ Compiled resolve(Dispatch& dispatch, const Spirv& spirv, const DeviceInfo& info)
   return {.shared = nullptr, .own = std::move(call.spirv), .uniforms = std::move(call.uniforms)};
 }
 
+bool binds_buffer(const Dispatch& dispatch, const Program& program, std::span<const Physical> tensors) {
+  return std::ranges::any_of(dispatch.bindings, [&](const Binding& binding) {
+    return form_of(program, tensors, binding.resource).storage == Storage::Buffer;
+  });
+}
+
 /// Reports no phase, so that any thread may call it.
 Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program& program,
                     std::span<const Physical> tensors, std::uint32_t guard,
@@ -84,6 +91,8 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
     compiled.push_back(resolve(dispatch, spirv, device.info()));
     made.uniforms.push_back(std::move(compiled.back().uniforms));
     interfaces.push_back(*shared.interface(dispatch, compiled.back().spirv(), guard));
+    if (!dispatch.external && !interfaces.back().knows_guards && binds_buffer(dispatch, program, tensors))
+      made.guardless_shader = dispatch.shader;
   }
   // What an external call needs is known only now.
   if (const auto reason = beyond_limits(made.program, tensors, device.info())) throw Unsupported(*reason);
@@ -134,6 +143,7 @@ struct Executable::State {
   BindingsCache bindings;
   double compile_ms = 0;
   std::string spirv_hash;
+  std::string guardless_shader;
   std::string label = "program";
 };
 
@@ -146,6 +156,7 @@ void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAcce
   uniforms = UniformBuffers(device, made.uniforms);
   compile_ms = made.compile_ms;
   spirv_hash = std::move(made.spirv_hash);
+  guardless_shader = std::move(made.guardless_shader);
 }
 
 void prepare_executable(Device& device, ShaderLibrary& shaders, const Program& program,
@@ -239,6 +250,10 @@ Executable::Executable(Device& device, ShaderLibrary& shaders, const Program& pr
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
+
+const std::string& Executable::guardless_shader() const {
+  return state_->guardless_shader;
+}
 
 const Program& Executable::program() const {
   return state_->program;

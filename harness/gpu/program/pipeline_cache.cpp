@@ -1,10 +1,12 @@
 #include "harness/gpu/program/pipeline_cache.h"
 
 #include "harness/gpu/program/specialization.h"
+#include "harness/gpu/spirv/declared_constants.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -76,7 +78,10 @@ std::shared_ptr<const ShaderInterface> PipelineCache::interface(const Dispatch& 
   };
   const auto make = [&] {
     const auto values = specialization(dispatch, spirv.words, guard, spirv.is_foreign);
-    return std::make_shared<const ShaderInterface>(interface_of(spirv.words, values));
+    ShaderInterface made = interface_of(spirv.words, values);
+    const std::vector<DeclaredConstant> declared = declared_constants(spirv.words);
+    made.knows_guards = std::ranges::find(declared, "guard_words", &DeclaredConstant::name) != declared.end();
+    return std::make_shared<const ShaderInterface>(std::move(made));
   };
   return once_each_interface_.get(key, find, make, [&](std::shared_ptr<const ShaderInterface> made) {
     if (interfaces_.size() >= limit_) {

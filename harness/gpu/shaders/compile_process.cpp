@@ -5,6 +5,7 @@
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
+#include "harness/gpu/spirv/spirv_rebound.h"
 #include "harness/gpu/spirv/spirv_rules.h"
 
 #include <fmt/format.h>
@@ -111,7 +112,7 @@ std::vector<std::uint32_t> compile_request(std::string_view request) {
   const GlslangProcess glslang;
   std::vector<std::uint32_t> words = compile_glsl(name, sources, defines, places);
   check_module(source.display, words);
-  return words;
+  return with_entry_main(words);
 }
 
 std::string answer_to(std::string_view request) {

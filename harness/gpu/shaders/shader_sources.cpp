@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <optional>
@@ -92,7 +93,8 @@ std::string without_comments(std::string_view text) {
 }
 
 bool is_shader(const fs::path& file) {
-  return file.extension() == ".comp" || file.extension() == ".glslh" || file.extension() == ".spv";
+  static constexpr std::array extensions{".comp", ".glslh", ".glsl", ".spv"};
+  return std::ranges::find(extensions, file.extension().string()) != extensions.end();
 }
 
 [[noreturn]] void throw_unreadable(const fs::path& place, const std::error_code& error) {

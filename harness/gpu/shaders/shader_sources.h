@@ -62,9 +62,10 @@ class ShaderSources {
   /// reaches. Empty when `name` itself does not exist.
   std::map<std::string, ShaderSource> closure(const std::string& name,
                                               const ShaderFolders& folders = {}) const;
-  /// The paths of all *.comp and *.glslh files below their roots, embedded or in the override directories.
+  /// The paths of all shaders (*.comp, *.glslh, *.glsl, *.spv) below their roots, embedded or in the override
+  /// directories.
   std::set<std::string> names() const;
-  /// The paths of all *.comp and *.glslh files in the override directories.
+  /// The paths of those in the override directories.
   std::set<std::string> names_in_directories() const;
   /// "directory 'a', directory 'b' and the embedded sources": where find() searches, for messages.
   std::string places(const ShaderFolders& folders = {}) const;

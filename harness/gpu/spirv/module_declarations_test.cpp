@@ -4,6 +4,8 @@
 #include "tests/support/error_text.h"
 #include "tests/support/gpu.h"
 
+#include <spirv-tools/libspirv.hpp>
+
 namespace assay::gpu {
 namespace {
 
@@ -27,6 +29,40 @@ class ModuleDeclarationsTest : public ::testing::Test {
 
   TemporaryFolder sources;
 };
+
+/// A module with one compute shader of that name, which reads a built-in.
+std::vector<std::uint32_t> module_with_entry(const std::string& name) {
+  const std::string text =
+      "OpCapability Shader\n"
+      "OpMemoryModel Logical GLSL450\n"
+      "OpEntryPoint GLCompute %f \"" +
+      name +
+      "\" %id\n"
+      "OpExecutionMode %f LocalSize 8 4 1\n"
+      "OpDecorate %id BuiltIn GlobalInvocationId\n"
+      "%void = OpTypeVoid\n"
+      "%fn = OpTypeFunction %void\n"
+      "%u = OpTypeInt 32 0\n"
+      "%v3 = OpTypeVector %u 3\n"
+      "%p = OpTypePointer Input %v3\n"
+      "%id = OpVariable %p Input\n"
+      "%f = OpFunction %void None %fn\n"
+      "%l = OpLabel\n"
+      "%v = OpLoad %v3 %id\n"
+      "OpReturn\n"
+      "OpFunctionEnd\n";
+  std::vector<std::uint32_t> words;
+  EXPECT_TRUE(spvtools::SpirvTools(SPV_ENV_VULKAN_1_1).Assemble(text, &words));
+  return words;
+}
+
+TEST(EntryMain, IsTheNameOfTheOnlyEntryPointWhateverItWas) {
+  const std::vector<std::uint32_t> main = module_with_entry("main");
+  for (const char* name : {"main", "f", "abc", "computeMain", "a_very_long_name_of_an_entry_point"}) {
+    const std::vector<std::uint32_t> made = with_entry_main(module_with_entry(name));
+    EXPECT_EQ(made, main) << name;
+  }
+}
 
 TEST_F(ModuleDeclarationsTest, HasEveryNumberOfABlockWithItsPathAndOffset) {
   const ModuleDeclarations found = declarations_of(

@@ -48,6 +48,7 @@ struct ShaderInterface {
   std::uint64_t shared_bytes = 0;
   std::array<std::uint32_t, 3> local_size{1, 1, 1};
   std::vector<std::uint32_t> capabilities{};  ///< SPIR-V numbers of the declared capabilities
+  bool knows_guards = false;                  ///< it declares the constant guard_words
 };
 
 /// The interface of the entry point `main` of a module, with `specialization` (value by constant_id; the

@@ -2,6 +2,7 @@
 
 #include "harness/gpu/spirv/spirv_instructions.h"
 
+#include <array>
 #include <cstddef>
 #include <map>
 
@@ -43,6 +44,29 @@ std::vector<std::uint32_t> with_places(std::span<const std::uint32_t> words,
     made[at.set] = to.set;
     made[at.binding] = to.binding;
   }
+  return made;
+}
+
+std::vector<std::uint32_t> with_entry_main(std::span<const std::uint32_t> words) {
+  constexpr std::size_t name_at = 3;                           // words of an OpEntryPoint before the name
+  constexpr std::array<std::uint32_t, 2> main{0x6e69616d, 0};  // "main", padded with zeros
+  std::size_t entry = 0, entries = 0, name_words = 0;
+  std::size_t at = spirv_header_words;
+  each_instruction(words, "the entry points", [&](const SpirvInstruction& instruction) {
+    if (instruction.opcode == spv::OpEntryPoint) {
+      ++entries;
+      entry = at;
+      name_words = instruction.text(2).size() / sizeof(std::uint32_t) + 1;
+    }
+    at += words[at] >> count_bits;
+  });
+  std::vector<std::uint32_t> made(words.begin(), words.end());
+  if (entries != 1) return made;
+  const auto name = made.begin() + static_cast<std::ptrdiff_t>(entry + name_at);
+  const std::size_t count = (made[entry] >> count_bits) - name_words + main.size();
+  made[entry] = static_cast<std::uint32_t>(count << count_bits) | spv::OpEntryPoint;
+  const auto rest = made.erase(name, name + static_cast<std::ptrdiff_t>(name_words));
+  made.insert(rest, main.begin(), main.end());
   return made;
 }
 

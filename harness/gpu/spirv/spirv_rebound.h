@@ -18,4 +18,9 @@ struct BindingPlace {
 std::vector<std::uint32_t> with_places(std::span<const std::uint32_t> words,
                                        const std::function<BindingPlace(BindingPlace)>& moved);
 
+/// The module with its compute entry point named "main", which pipelines ask for: compilers of HLSL and Slang
+/// keep the function's name. A module with several entry points, which no kernel may have, stays as it is.
+/// Throws Error as each_instruction() does.
+std::vector<std::uint32_t> with_entry_main(std::span<const std::uint32_t> words);
+
 }  // namespace assay::gpu

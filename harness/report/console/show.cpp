@@ -118,6 +118,7 @@ void show_accuracy(Page& page, const AccuracyResult& a) {
   page.line("map", a.tile_map);
   page.line("input hash", a.input_hash);
   page.line("output hash", output_hash_line(a));
+  page.line("guards", a.guards);
   page.line("reference", ms(a.reference_ms) + " on the CPU");
   page.line("device", ms(a.gpu_ms) + " for upload, runs and download");
   page.line("memory", std::to_string(a.memory_bytes) + " bytes");
@@ -252,7 +253,8 @@ void show_time(Page& page, const Record& record) {
   show_sampling(page, p);
   if (const std::string why = why_rough(p); !why.empty())
     page.line("rough", why + ": do not decide from this time");
-  page.line("overlapping", us(p.throughput_us) + " per program, without a barrier between programs");
+  if (p.throughput_us > 0)
+    page.line("overlapping", us(p.throughput_us) + " per program, without a barrier between programs");
   if (p.setup_us > 0) page.line("setup", us(p.setup_us) + ", once, and in no other time");
   if (p.isolated_us > 0) page.line("alone", us(p.isolated_us) + " with nothing before or alongside it");
   page.line("transitions", us(p.time_transition_us) + " in dispatches that only change the layout");

@@ -262,6 +262,7 @@ void fields(Visit& visit, Is<AccuracyResult> auto& x) {
   visit("input_hash", x.input_hash);
   visit("output_hash", x.output_hash);
   visit("hash_is_portable", x.hash_is_portable);
+  visit("guards", x.guards);
   visit("reference_ms", x.reference_ms);
   visit("gpu_ms", x.gpu_ms);
   visit("memory_bytes", x.memory_bytes);

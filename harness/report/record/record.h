@@ -177,6 +177,9 @@ struct AccuracyResult {
   std::string input_hash;         ///< hash of the logical inputs
   std::string output_hash;        ///< hash of the logical outputs, without padding
   bool hash_is_portable = false;  ///< every output is exact: the hash must be equal on all devices
+  /// What of the memory around buffers a stray write would be seen in: "both" sides, or for a kernel that
+  /// knows of no guards by tensor, "x=after y=none". Empty: no buffer is bound.
+  std::string guards;
   double reference_ms = 0;
   double gpu_ms = 0;  ///< wall time of upload, runs and download
   std::int64_t memory_bytes = 0;

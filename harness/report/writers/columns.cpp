@@ -261,6 +261,11 @@ Columns evidence_columns() {
       accuracy("hash_portable", "flag",
                "true: every output is exact and the hash must be equal on all devices",
                [](Accuracy a) { return flag(a.hash_is_portable); }),
+      accuracy(
+          "guards", "text",
+          "where around a buffer's data a stray write is seen: both sides, or by tensor (after, none) for "
+          "kernels that know of no guards",
+          [](Accuracy a) { return a.guards; }),
       accuracy("reference_ms", "ms", "time of the CPU reference, or of reading its stored answer",
                [](Accuracy a) { return fixed(a.reference_ms, 3); }),
       accuracy("gpu_ms", "ms", "wall time of upload, runs and download",
@@ -305,7 +310,9 @@ Columns time_columns() {
              [](Perf p) { return std::to_string(p.sets); }),
       timing("stop", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
              [](Perf p) { return p.stop; }),
-      time_us("throughput_us", "time per program when programs overlap", &PerfResult::throughput_us),
+      timing("throughput_us", "us",
+             "time per program when programs overlap; absent for those that update an output in place",
+             [](Perf p) { return p.throughput_us > 0 ? fixed(p.throughput_us, 4) : ""; }),
       time_us("time_transition_us", "time of the dispatches that only change the layout",
               &PerfResult::time_transition_us),
       timing(

@@ -1,0 +1,172 @@
+#include "harness/external/other_op.h"
+
+#include "harness/base/error.h"
+#include "harness/cases/yaml/nearest.h"
+#include "harness/external/variables.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace assay::external {
+namespace {
+
+[[noreturn]] void fail(const SourceLocation& where, const std::string& message) {
+  throw Error(fmt::format("{}:{}:{}: {}", where.file, where.line, where.column, message));
+}
+
+[[noreturn]] void fail_unknown(const SourceLocation& where, const std::string& what, const std::string& name,
+                               const std::vector<std::string>& known) {
+  const std::string meant = cases::nearest(name, known);
+  fail(where, fmt::format("unknown {} '{}'{}", what, name,
+                          meant.empty() ? fmt::format("; there are: {}", fmt::join(known, ", "))
+                                        : fmt::format("; did you mean '{}'?", meant)));
+}
+
+std::shared_ptr<const Op> found_op(const DeclaredOtherOp& declared, const Registry& registry) {
+  if (const Op* op = registry.find(declared.op)) return std::make_shared<const Op>(*op);
+  std::vector<std::string> known;
+  for (const Op& op : registry.ops()) known.push_back(op.name);
+  fail_unknown(declared.where, "op of assay", declared.op, known);
+}
+
+std::string text_of(DType dtype, const Shape& shape) {
+  return fmt::format("{} {}", name_of(dtype), to_string(shape));
+}
+
+}  // namespace
+
+OtherOp::OtherOp(const Manifest& manifest, const Registry& registry)
+    : declared_(std::get<DeclaredOtherOp>(manifest.reference)), op_(found_op(declared_, registry)) {
+  std::vector<std::string> params;
+  for (const ParamSpec& param : op_->params) params.push_back(param.name);
+  for (const DeclaredArgument& argument : declared_.with) {
+    if (op_->find_param(argument.param) == nullptr)
+      fail_unknown(argument.where, fmt::format("parameter of {}", op_->name), argument.param, params);
+  }
+}
+
+const std::string& OtherOp::own_name(const std::string& tensor) const {
+  const auto renamed = declared_.tensors.find(tensor);
+  return renamed == declared_.tensors.end() ? tensor : renamed->second;
+}
+
+Value OtherOp::value_of(const DeclaredArgument& argument, const ParamSpec& spec, const Params& own) const {
+  const Variables variables{own};
+  const Lookup lookup = variables.lookup();
+  const auto number = [&](const PlacedExpression& expression) {
+    return std::visit([](auto one) { return static_cast<double>(one); }, expression.evaluate_number(lookup));
+  };
+  if (const auto* word = std::get_if<std::string>(&argument.value)) {
+    if (own.has(*word)) return own.at(*word);
+    return spec.kind == ParamSpec::Kind::Boolean ? Value(*word == "true") : Value(*word);
+  }
+  if (const auto* one = std::get_if<PlacedExpression>(&argument.value)) {
+    if (spec.kind == ParamSpec::Kind::Number) return number(*one);
+    const std::int64_t value = one->evaluate(lookup);
+    return spec.kind == ParamSpec::Kind::Boolean ? Value(value != 0) : Value(value);
+  }
+  if (const auto* list = std::get_if<std::vector<PlacedExpression>>(&argument.value)) {
+    std::vector<std::int64_t> values;
+    for (const PlacedExpression& one : *list) values.push_back(one.evaluate(lookup));
+    return values;
+  }
+  const auto& affine = std::get<DeclaredArgument::Quantization>(argument.value);
+  return QParams{static_cast<float>(number(affine.scale)),
+                 static_cast<std::int32_t>(affine.zero_point.evaluate(lookup))};
+}
+
+/// A parameter that `with` leaves out is the own one of that name, or has its default.
+Params OtherOp::params_of(const Params& own) const {
+  Params made;
+  for (const ParamSpec& spec : op_->params) {
+    const auto given = std::ranges::find(declared_.with, spec.name, &DeclaredArgument::param);
+    const SourceLocation& where = given == declared_.with.end() ? declared_.where : given->where;
+    try {
+      std::optional<Value> value;
+      if (given != declared_.with.end()) {
+        value = value_of(*given, spec, own);
+      } else if (own.has(spec.name)) {
+        value = own.at(spec.name);
+      } else {
+        value = spec.default_for(made);
+      }
+      if (!value) fail(where, fmt::format("'with' gives no value for the parameter '{}'", spec.name));
+      spec.check(*value);
+      made.set(spec.name, *std::move(value));
+    } catch (const ParameterError& error) {
+      fail(where, fmt::format("as a parameter of {}: {}", op_->name, error.what()));
+    }
+  }
+  return made;
+}
+
+std::vector<TensorSpec> OtherOp::tensors_of(const Params& params) const try {
+  return op_->tensors(params);
+} catch (const ParameterError& error) {
+  fail(declared_.where, fmt::format("as a parameter of {}: {}", op_->name, error.what()));
+}
+
+void OtherOp::complete(const Params& params, std::vector<TensorSpec>& own) const {
+  const std::vector<TensorSpec> theirs = tensors_of(params_of(params));
+  for (const TensorSpec& there : theirs) {
+    const auto here = std::ranges::find_if(own, [&](const TensorSpec& spec) {
+      return spec.name == own_name(there.name) && spec.is_input() == there.is_input();
+    });
+    if (here == own.end()) {
+      if (!there.is_input()) continue;
+      fail(declared_.where, fmt::format("{} needs its input '{}' ({}): say under 'tensors' which one it is",
+                                        op_->name, there.name, text_of(there.dtype, there.shape)));
+    }
+    if (here->dtype != there.dtype || here->shape != there.shape) {
+      fail(declared_.where,
+           fmt::format("'{}' is {}, and '{}' of {} is {}", here->name, text_of(here->dtype, here->shape),
+                       there.name, op_->name, text_of(there.dtype, there.shape)));
+    }
+    here->output_class = there.output_class;
+    if (here->domain == FillDomain{}) here->domain = there.domain;
+    here->constant_because = there.constant_because;
+    here->copy_because = there.copy_because;
+    here->ends_because = there.ends_because;
+  }
+  for (const TensorSpec& here : own) {
+    const auto is_it = [&](const TensorSpec& there) {
+      return !there.is_input() && own_name(there.name) == here.name;
+    };
+    if (!here.is_input() && std::ranges::none_of(theirs, is_it)) {
+      fail(declared_.where, fmt::format("{} has no output that is '{}': say under 'tensors' which one it is",
+                                        op_->name, here.name));
+    }
+  }
+}
+
+std::vector<Expected> OtherOp::answers(const Params& params, std::span<const TensorSpec> own,
+                                       std::span<const HostTensor> inputs) const {
+  const Params there = params_of(params);
+  std::map<std::string, const HostTensor*> given;
+  for (const TensorSpec& spec : own) {
+    if (spec.is_input()) given.emplace(spec.name, &inputs[given.size()]);
+  }
+  const std::vector<TensorSpec> theirs = tensors_of(there);
+  std::vector<HostTensor> arguments;
+  std::map<std::string, std::size_t> outputs;
+  for (const TensorSpec& spec : theirs) {
+    if (spec.is_input()) {
+      arguments.push_back(*given.at(own_name(spec.name)));
+    } else {
+      outputs.emplace(own_name(spec.name), outputs.size());
+    }
+  }
+  std::vector<Expected> all = op_->reference(there, arguments);
+  std::vector<Expected> answers;
+  for (const TensorSpec& spec : own) {
+    if (!spec.is_input()) answers.push_back(std::move(all[outputs.at(spec.name)]));
+  }
+  return answers;
+}
+
+}  // namespace assay::external
