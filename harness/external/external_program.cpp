@@ -20,16 +20,36 @@ bool is_left_out(const DeclaredDispatch& dispatch, const Lookup& lookup) {
   return dispatch.when && dispatch.when->evaluate(lookup) == 0;
 }
 
-std::array<std::int64_t, 3> workgroups_at(const DeclaredDispatch& dispatch, const Lookup& lookup) {
+/// `what` is "workgroups" or "invocations in a workgroup".
+std::array<std::int64_t, 3> sides_at(const DeclaredDispatch& dispatch,
+                                     const std::vector<PlacedExpression>& sides, const char* what,
+                                     const Lookup& lookup) {
   std::array<std::int64_t, 3> count{1, 1, 1};
-  for (std::size_t i = 0; i < dispatch.workgroups.size(); ++i) {
-    count[i] = dispatch.workgroups[i].evaluate(lookup);
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    count[i] = sides[i].evaluate(lookup);
     if (count[i] < 1) {
-      throw Error(fmt::format("{}: dispatch '{}' has {} workgroups along {}, and must have at least 1",
-                              dispatch.workgroups[i].place(), dispatch.label, count[i], "xyz"[i]));
+      throw Error(fmt::format("{}: dispatch '{}' has {} {} along {}, and must have at least 1",
+                              sides[i].place(), dispatch.label, count[i], what, "xyz"[i]));
     }
   }
   return count;
+}
+
+std::array<std::int64_t, 3> workgroups_at(const DeclaredDispatch& dispatch, const Lookup& lookup) {
+  return sides_at(dispatch, dispatch.workgroups, "workgroups", lookup);
+}
+
+constexpr std::int64_t most_that_fits = std::numeric_limits<std::uint32_t>::max();
+
+std::array<std::uint32_t, 3> local_size_at(const DeclaredDispatch& dispatch, const Lookup& lookup) {
+  if (dispatch.local_size.empty()) return {};
+  std::array<std::uint32_t, 3> size{};
+  const auto sides = sides_at(dispatch, dispatch.local_size, "invocations in a workgroup", lookup);
+  // The device's limit is checked with the rest of the program.
+  std::ranges::transform(sides, size.begin(), [](std::int64_t side) {
+    return static_cast<std::uint32_t>(std::min(side, most_that_fits));
+  });
+  return size;
 }
 
 std::vector<NamedNumber> numbers_at(const std::vector<NamedExpression>& expressions, const Lookup& lookup) {
@@ -102,9 +122,8 @@ class ProgramBuilder {
         .label = declared.label, .shader = declared.shader, .local_size = {1, 1, 1}, .role = declared.role};
     const std::array<std::int64_t, 3> count = workgroups_at(declared, lookup_);
     for (std::size_t i = 0; i < count.size(); ++i) {
-      constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
       made.workgroups[i] =
-          static_cast<std::uint32_t>(std::min(count[i], most));  // why_beyond_device() names them
+          static_cast<std::uint32_t>(std::min(count[i], most_that_fits));  // why_beyond_device() names them
     }
     made.defines = defines_of_choices(manifest_, at_.params);
     for (const DeclaredDefine& define : declared.defines)
@@ -114,6 +133,7 @@ class ProgramBuilder {
     call.folders.push_back(manifest_.folder);
     for (const std::filesystem::path& folder : manifest_.include_folders)
       call.folders.push_back(manifest_.folder / folder);
+    call.local_size = local_size_at(declared, lookup_);
     call.constants = numbers_at(declared.constants, lookup_);
     call.push = numbers_at(declared.push, lookup_);
     call.uniforms = numbers_at(declared.uniforms, lookup_);

@@ -108,6 +108,9 @@ struct ExternalCall {
   std::vector<std::filesystem::path> folders;
   /// For each of the dispatch's bindings: the variable's or block's name, or "set.binding".
   std::vector<std::string> places;
+  /// The workgroup's size, in place of a fixed one of the module: some projects leave it out of their sources.
+  /// 0: the module's own.
+  std::array<std::uint32_t, 3> local_size{};
   /// Specialization constants by name, by id ("3"), or `local_size_x`, `_y`, `_z`. Others keep their
   /// defaults.
   std::vector<NamedNumber> constants;

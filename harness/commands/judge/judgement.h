@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/cases/case.h"
 #include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/report/record/record.h"

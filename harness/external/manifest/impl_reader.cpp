@@ -173,9 +173,9 @@ class ImplReader {
   }
 
   DeclaredDispatch dispatch_of(const Node& item) const {
-    static const std::vector<std::string> keys{"label",      "shader",    "role",         "when",
-                                               "workgroups", "constants", "push",         "uniforms",
-                                               "bind",       "defines",   "subgroup_size"};
+    static const std::vector<std::string> keys{"label",      "shader",    "role",          "when",
+                                               "workgroups", "constants", "push",          "uniforms",
+                                               "bind",       "defines",   "subgroup_size", "local_size"};
     if (!item.is_map()) cases::wrong_type(item, {&item, "dispatches"}, "a map with 'shader'");
     Problems problems;
     problems.attempt([&] { cases::check_keys(item, keys); });
@@ -184,7 +184,8 @@ class ImplReader {
     problems.attempt([&] { made.role = role_of(item); });
     problems.attempt([&] { made.when = optional_expression(item, "when"); });
     problems.attempt([&] { made.subgroup_size = optional_expression(item, "subgroup_size"); });
-    problems.attempt([&] { read_workgroups(item, made); });
+    problems.attempt([&] { made.workgroups = sides_of(item, "workgroups"); });
+    problems.attempt([&] { made.local_size = sides_of(item, "local_size"); });
     problems.attempt([&] { made.constants = expressions_in(item.find_entry("constants"), here_); });
     problems.attempt([&] { made.push = expressions_in(item.find_entry("push"), here_); });
     problems.attempt([&] { made.uniforms = expressions_in(item.find_entry("uniforms"), here_); });
@@ -222,16 +223,17 @@ class ImplReader {
     return expression_of(*given->value, {given->key, key}, here_);
   }
 
-  void read_workgroups(const Node& item, DeclaredDispatch& made) const {
+  /// One to three expressions; none if the key is absent.
+  std::vector<PlacedExpression> sides_of(const Node& item, const std::string& key) const {
     constexpr std::size_t most = 3;
-    const Node::Entry* given = item.find_entry("workgroups");
-    if (given == nullptr) return;
-    if (!given->value->is_list() || given->value->items.empty() || given->value->items.size() > most) {
-      cases::wrong_type(*given->value, {given->key, "workgroups"},
-                        "a list of one to three integers or expressions");
-    }
+    std::vector<PlacedExpression> sides;
+    const Node::Entry* given = item.find_entry(key);
+    if (given == nullptr) return sides;
+    if (!given->value->is_list() || given->value->items.empty() || given->value->items.size() > most)
+      cases::wrong_type(*given->value, {given->key, key}, "a list of one to three integers or expressions");
     for (const Node* side : given->value->items)
-      made.workgroups.push_back(expression_of(*side, {given->key, "workgroups"}, here_));
+      sides.push_back(expression_of(*side, {given->key, key}, here_));
+    return sides;
   }
 
   void read_bindings(const Node& item, DeclaredDispatch& made) const {

@@ -82,6 +82,7 @@ struct DeclaredDispatch {
   DispatchRole role = DispatchRole::Op;
   std::optional<PlacedExpression> when;
   std::vector<PlacedExpression> workgroups;  ///< up to three; others are 1
+  std::vector<PlacedExpression> local_size;  ///< the same; none: the kernel says it
   std::vector<NamedExpression> constants, push, uniforms;
   std::vector<DeclaredBinding> bindings;
   std::vector<DeclaredDefine> defines;

@@ -59,11 +59,10 @@ std::string number_text(const Number& number) {
 class CallResolver {
  public:
   CallResolver(const Dispatch& dispatch, const Spirv& spirv, const DeviceInfo& device)
-      : dispatch_(dispatch),
-        call_(*dispatch.external),
-        spirv_(spirv),
-        device_(device),
-        declared_(declarations_of(spirv.words)) {}
+      : dispatch_(dispatch), call_(*dispatch.external), spirv_(spirv), device_(device) {
+    if (call_.local_size[0] != 0) resize();
+    declared_ = declarations_of(spirv_.words);
+  }
 
   ResolvedCall resolve() {
     ResolvedCall resolved{.dispatch = dispatch_, .spirv = spirv_, .uniforms = {}};
@@ -88,6 +87,7 @@ class CallResolver {
         fmt::format("calling the kernel {} in dispatch '{}': {}", dispatch_.shader, dispatch_.label, what));
   }
 
+  void resize();
   std::vector<SpecConstant> constants() const;
   const SpecializationConstant& constant(const std::string& name) const;
   void refuse_beyond_device(const ShaderInterface& interface) const;
@@ -108,11 +108,22 @@ class CallResolver {
 
   const Dispatch& dispatch_;
   const ExternalCall& call_;
-  const Spirv& spirv_;
+  Spirv spirv_;
   const DeviceInfo& device_;
   ModuleDeclarations declared_;
   std::map<BindingPlace, std::uint32_t> places_;  ///< the binding in set 0 that each becomes
 };
+
+void CallResolver::resize() {
+  std::optional<std::vector<std::uint32_t>> words = with_local_size(spirv_.words, call_.local_size);
+  if (!words) {
+    refuse(
+        "its workgroup's size depends on constants or is used as one, so that 'local_size' cannot replace "
+        "it: "
+        "set it where the kernel says it, by constants such as local_size_x or by a define");
+  }
+  spirv_.words = *std::move(words);
+}
 
 /// Several constants of one id, as a `local_size_x_id` and a `constant_id` make them, have one value.
 const SpecializationConstant& CallResolver::constant(const std::string& name) const {

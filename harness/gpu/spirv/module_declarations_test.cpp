@@ -1,5 +1,6 @@
 #include "harness/gpu/spirv/module_declarations.h"
 
+#include "harness/gpu/spirv/shader_interface.h"
 #include "harness/gpu/spirv/spirv_rebound.h"
 #include "tests/support/error_text.h"
 #include "tests/support/gpu.h"
@@ -30,22 +31,27 @@ class ModuleDeclarationsTest : public ::testing::Test {
   TemporaryFolder sources;
 };
 
-/// A module with one compute shader of that name, which reads a built-in.
-std::vector<std::uint32_t> module_with_entry(const std::string& name) {
-  const std::string text =
+/// A module with one compute shader of that name, which reads a built-in. The size of its workgroups is
+/// fixed, and declared as a constant, too, if it `has_constant_size`.
+std::vector<std::uint32_t> module_with_entry(const std::string& name, bool has_constant_size = false) {
+  std::string text =
       "OpCapability Shader\n"
       "OpMemoryModel Logical GLSL450\n"
       "OpEntryPoint GLCompute %f \"" +
       name +
       "\" %id\n"
       "OpExecutionMode %f LocalSize 8 4 1\n"
-      "OpDecorate %id BuiltIn GlobalInvocationId\n"
+      "OpDecorate %id BuiltIn GlobalInvocationId\n";
+  if (has_constant_size) text += "OpDecorate %size BuiltIn WorkgroupSize\n";
+  text +=
       "%void = OpTypeVoid\n"
       "%fn = OpTypeFunction %void\n"
       "%u = OpTypeInt 32 0\n"
       "%v3 = OpTypeVector %u 3\n"
       "%p = OpTypePointer Input %v3\n"
-      "%id = OpVariable %p Input\n"
+      "%id = OpVariable %p Input\n";
+  if (has_constant_size) text += "%one = OpConstant %u 1\n%size = OpConstantComposite %v3 %one %one %one\n";
+  text +=
       "%f = OpFunction %void None %fn\n"
       "%l = OpLabel\n"
       "%v = OpLoad %v3 %id\n"
@@ -62,6 +68,27 @@ TEST(EntryMain, IsTheNameOfTheOnlyEntryPointWhateverItWas) {
     const std::vector<std::uint32_t> made = with_entry_main(module_with_entry(name));
     EXPECT_EQ(made, main) << name;
   }
+}
+
+TEST(LocalSize, IsReplacedWhereItIsFixed) {
+  const std::vector<std::uint32_t> words = module_with_entry("main");
+  const auto made = with_local_size(words, {2, 3, 5});
+  ASSERT_TRUE(made);
+  EXPECT_EQ(interface_of(*made, {}).local_size, (std::array<std::uint32_t, 3>{2, 3, 5}));
+  EXPECT_EQ(with_local_size(*made, {8, 4, 1}), words) << "nothing else is changed";
+}
+
+TEST_F(ModuleDeclarationsTest, ALocalSizeThatConstantsDecideOrAreIsNotReplaced) {
+  const auto compiled = [&](const std::string& text) {
+    sources.write("s.comp", "#version 450\n" + text);
+    return ShaderLibrary({.directories = {sources.path()}, .cache_directory = {}})
+        .compile("s.comp", {})
+        .words;
+  };
+  EXPECT_EQ(with_local_size(compiled("layout(local_size_x_id = 0) in;\nvoid main() {}\n"), {8, 1, 1}),
+            std::nullopt);
+  EXPECT_EQ(with_local_size(module_with_entry("main", /*has_constant_size=*/true), {8, 1, 1}), std::nullopt);
+  EXPECT_TRUE(with_local_size(compiled("void main() {}\n"), {8, 1, 1}));
 }
 
 TEST_F(ModuleDeclarationsTest, HasEveryNumberOfABlockWithItsPathAndOffset) {

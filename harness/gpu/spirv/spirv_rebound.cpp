@@ -2,6 +2,7 @@
 
 #include "harness/gpu/spirv/spirv_instructions.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <map>
@@ -67,6 +68,27 @@ std::vector<std::uint32_t> with_entry_main(std::span<const std::uint32_t> words)
   made[entry] = static_cast<std::uint32_t>(count << count_bits) | spv::OpEntryPoint;
   const auto rest = made.erase(name, name + static_cast<std::ptrdiff_t>(name_words));
   made.insert(rest, main.begin(), main.end());
+  return made;
+}
+
+std::optional<std::vector<std::uint32_t>> with_local_size(std::span<const std::uint32_t> words,
+                                                          const std::array<std::uint32_t, 3>& size) {
+  constexpr std::size_t size_at = 3;  // words of an OpExecutionMode before its literals
+  std::vector<std::uint32_t> made(words.begin(), words.end());
+  bool is_set = false, is_constant = false;
+  std::size_t at = spirv_header_words;
+  each_instruction(words, "the size of workgroups", [&](const SpirvInstruction& instruction) {
+    const auto& operands = instruction.operands;
+    if (instruction.opcode == spv::OpExecutionMode && operands[1] == spv::ExecutionModeLocalSize) {
+      std::ranges::copy(size, made.begin() + static_cast<std::ptrdiff_t>(at + size_at));
+      is_set = true;
+    }
+    is_constant = is_constant || instruction.opcode == spv::OpExecutionModeId ||
+                  (instruction.opcode == spv::OpDecorate && operands[1] == spv::DecorationBuiltIn &&
+                   operands[2] == spv::BuiltInWorkgroupSize);
+    at += words[at] >> count_bits;
+  });
+  if (!is_set || is_constant) return std::nullopt;
   return made;
 }
 

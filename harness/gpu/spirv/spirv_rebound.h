@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,5 +24,11 @@ std::vector<std::uint32_t> with_places(std::span<const std::uint32_t> words,
 /// keep the function's name. A module with several entry points, which no kernel may have, stays as it is.
 /// Throws Error as each_instruction() does.
 std::vector<std::uint32_t> with_entry_main(std::span<const std::uint32_t> words);
+
+/// The module with another size of its workgroups. Nothing if its size depends on constants or is declared as
+/// one (WorkgroupSize), which this would not change. A compiler may have computed with the size that it saw.
+/// Throws Error as each_instruction() does.
+std::optional<std::vector<std::uint32_t>> with_local_size(std::span<const std::uint32_t> words,
+                                                          const std::array<std::uint32_t, 3>& size);
 
 }  // namespace assay::gpu
