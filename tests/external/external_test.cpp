@@ -176,6 +176,48 @@ TEST_F(External, FaultsAreTriedInItsKernelsAlone) {
   EXPECT_EQ(matrix.find("linear"), std::string::npos);
 }
 
+/// As some projects write them: types and accesses are macros, a size is a constant or, where that is 0, a
+/// push constant of the same name, the result replaces the input, and the workgroup's size is added by the
+/// host.
+TEST_F(External, AKernelOfMacrosWithoutALocalSizeIsCalledAsItIs) {
+  folder.write("op/clamp.comp",
+               "#version 450\n"
+               "layout(constant_id = 0) const float low = 0;\n"
+               "layout(constant_id = 1) const uint n = 0;\n"
+               "layout(binding = 0) buffer blob { STORED4 data[]; };\n"
+               "layout(push_constant) uniform parameter { uint n; } p;\n"
+               "void main() {\n"
+               "  uint i = gl_GlobalInvocationID.x;\n"
+               "  if (i >= SIZE(n)) return;\n"
+               "  STORE(data, i, max(LOAD(data, i), COMPUTED4(low)));\n"
+               "}\n");
+  folder.write("op/reference.py", "def clamp_low(v, *, low):\n    return {'v': v.clip(min=low)}\n");
+  folder.write(
+      "op/op.yaml",
+      "op: clamp_low\n"
+      "params: {n: {type: integer, min: 1}, low: {type: number, default: 0.25}, fixed: {type: boolean}}\n"
+      "tensors:\n"
+      "  v: {dtype: f32, shape: [4 * n], role: inout, class: exact}\n"
+      "reference: {python: reference.py}\n"
+      "impls:\n"
+      "  packed:\n"
+      "    dispatches:\n"
+      "      - shader: clamp.comp\n"
+      "        workgroups: [\"ceil_div(n, 64)\"]\n"
+      "        local_size: [64]\n"
+      "        defines: {STORED4: {text: vec4}, COMPUTED4: {text: vec4}, \"SIZE(x)\": {text: "
+      "\"(x==0?p.x:x)\"}, "
+      "\"LOAD(b,i)\": {text: \"b[i]\"}, \"STORE(b,i,v)\": {text: \"b[i]=(v)\"}}\n"
+      "        constants: {low: low, n: fixed * n}\n"
+      "        push: {n: \"n * (1 - fixed)\"}\n"
+      "        bind: {blob: v}\n"
+      "cases:\n"
+      "  - {name: small, tier: smoke, n: {each: [1, 64, 700]}, fixed: {each: [true, false]}}\n");
+  const ProcessResult result = run_ops(folder / "op", {"--validation"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("PASS                6"));
+}
+
 /// An op.yaml in a folder of its own, with a kernel k.comp.
 class OtherReference : public External {
  protected:
