@@ -192,6 +192,8 @@ class Resolver {
       fail("op", fmt::format("{} updates a tensor in place, and a chain's tensors have one producer each",
                              node.op->name));
     }
+    if (node.op->answers_of_case)
+      fail("op", fmt::format("{} has no reference, and a chain needs those of its nodes", node.op->name));
     check_bound(node);
     for (const TensorSpec& spec : node.specs) connect(node, spec);
     made_.nodes.push_back(std::move(node));

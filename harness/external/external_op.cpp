@@ -61,6 +61,32 @@ TensorSpec data_before(const TensorSpec& updated) {
           .domain = updated.domain};
 }
 
+/// The declarations of the outputs, in their order.
+std::vector<const DeclaredTensor*> outputs_of(const Manifest& manifest) {
+  std::vector<const DeclaredTensor*> outputs;
+  for (const DeclaredTensor& tensor : manifest.tensors) {
+    if (tensor.is_output()) outputs.push_back(&tensor);
+  }
+  return outputs;
+}
+
+/// Refuses a tolerance that the class, which another op decides, does not use.
+void check_tolerances(const Manifest& manifest, std::span<const TensorSpec> specs) {
+  for (const DeclaredTensor* output : outputs_of(manifest)) {
+    const OutputTolerance& tolerance = output->tolerance;
+    const auto spec = std::ranges::find_if(
+        specs, [&](const TensorSpec& one) { return !one.is_input() && one.name == output->name; });
+    const bool has_bound = tolerance.abs > 0 || tolerance.rel > 0 || tolerance.ulp > 0;
+    const bool is_unused = (has_bound && spec->output_class != OutputClass::Bounded) ||
+                           (tolerance.unit && spec->output_class == OutputClass::Exact);
+    if (!is_unused) continue;
+    throw Error(
+        fmt::format("{}: '{}' is {}, by the op that answers, and its tolerance would change nothing: "
+                    "abs, rel and ulp are for bounded outputs, unit for bounded and banded ones",
+                    manifest.file.string(), output->name, name_of(spec->output_class)));
+  }
+}
+
 std::vector<TensorSpec> tensors_at(const Declared& declared, const Params& params) try {
   std::vector<TensorSpec> specs;
   for (const DeclaredTensor& tensor : declared.manifest.tensors) {
@@ -68,10 +94,14 @@ std::vector<TensorSpec> tensors_at(const Declared& declared, const Params& param
     if (tensor.role == TensorRole::InOut) {
       spec.starts_as = static_cast<std::uint32_t>(specs.size());
       specs.push_back(data_before(spec));
+      spec.domain = {};  // a range of outputs is where they are clamped
     }
     specs.push_back(std::move(spec));
   }
-  if (declared.other) declared.other->complete(params, specs);
+  if (declared.other) {
+    declared.other->complete(params, specs);
+    check_tolerances(declared.manifest, specs);
+  }
   return specs;
 } catch (const ParameterError&) {
   throw;
@@ -128,15 +158,6 @@ Expected expected_of(const DeclaredTensor& declared, const WantedOutput& wanted,
   return {.values = std::move(answer.values)};
 }
 
-/// The declarations of the outputs, in their order.
-std::vector<const DeclaredTensor*> outputs_of(const Manifest& manifest) {
-  std::vector<const DeclaredTensor*> outputs;
-  for (const DeclaredTensor& tensor : manifest.tensors) {
-    if (tensor.is_output()) outputs.push_back(&tensor);
-  }
-  return outputs;
-}
-
 std::vector<Expected> answers_by_python(const Manifest& manifest, const DeclaredPython& python,
                                         const Params& params, std::span<const TensorSpec> specs,
                                         std::span<const HostTensor> inputs) {
@@ -172,10 +193,13 @@ std::vector<Expected> answers_by_other(const Declared& declared, const Params& p
           "kernels, such as that of their accumulator: `tolerance: {{unit: 1.0e-6, reason: ...}}`",
           declared.other->op().name, outputs[i]->name));
     }
-    if (answers[i].bound.empty() && answers[i].magnitude.empty()) continue;  // exact
+    for (float& magnitude : answers[i].magnitude) magnitude *= static_cast<float>(*tolerance.unit);
+    const bool is_bounded =
+        answers[i].unrounded.empty() && !(answers[i].bound.empty() && answers[i].magnitude.empty());
+    if (!is_bounded) continue;
     std::vector<float> bounds = bounds_of(answers[i].values, tolerance, dtype_at(outputs[i]->dtype, params));
     add_to(bounds, answers[i].bound);
-    if (answers[i].unrounded.empty()) answers[i].bound = std::move(bounds);
+    answers[i].bound = std::move(bounds);
   }
   return answers;
 }
@@ -208,15 +232,6 @@ std::vector<Expected> answers_of_case(const Manifest& manifest, const Params& pa
   return expected;
 }
 
-/// The largest unit error that an output's tolerance states; nothing if none does.
-std::optional<double> unit_error_of(const Manifest& manifest) {
-  std::optional<double> unit;
-  for (const DeclaredTensor& tensor : manifest.tensors) {
-    if (tensor.tolerance.unit) unit = std::max(unit.value_or(0), *tensor.tolerance.unit);
-  }
-  return unit;
-}
-
 Work work_at(const Manifest& manifest, const Params& params, std::span<const TensorSpec> tensors) {
   Work work = streaming_work(tensors);
   const Variables variables{.params = params, .tensors = tensors};
@@ -226,6 +241,12 @@ Work work_at(const Manifest& manifest, const Params& params, std::span<const Ten
   if (manifest.bytes_written)
     work.bytes_written = std::max<std::int64_t>(manifest.bytes_written->evaluate(lookup), 0);
   return work;
+}
+
+/// Whether the reference's magnitudes are multiplied by the unit errors of outputs.
+bool has_unit_errors(const Manifest& manifest) {
+  return std::ranges::any_of(manifest.tensors,
+                             [](const DeclaredTensor& tensor) { return tensor.tolerance.unit.has_value(); });
 }
 
 Impl impl_of(const SharedDeclared& shared, const DeclaredImpl& declared) {
@@ -242,8 +263,7 @@ Impl impl_of(const SharedDeclared& shared, const DeclaredImpl& declared) {
   impl.unsupported_reason = [shared, &declared](const BuildContext& at) {
     return why_beyond_device(declared, at);
   };
-  if (const auto unit = unit_error_of(manifest))
-    impl.unit_error = [unit = *unit](const BuildContext&) { return unit; };
+  if (has_unit_errors(manifest)) impl.unit_error = [](const BuildContext&) { return 1.0; };
   if (!std::holds_alternative<DeclaredPython>(manifest.reference)) return impl;
   impl.skipped_reason = [](const BuildContext&) -> std::optional<std::string> {
     const std::optional<std::string> why = why_no_python();
@@ -254,7 +274,8 @@ Impl impl_of(const SharedDeclared& shared, const DeclaredImpl& declared) {
 
 /// Who answers, and of what version that is. It may be slow.
 std::string answer_version(const Declared& declared) {
-  const std::string folder = folder_hash(declared.manifest.folder);
+  // The manifest as it was read; the file may be another one now.
+  const std::string folder = declared.manifest.text_hash + " " + folder_hash(declared.manifest.folder);
   if (declared.other)
     return fmt::format("{}, {} {}", folder, declared.other->op().name, declared.other->op().version);
   return folder + ", " + python_versions();

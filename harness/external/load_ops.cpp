@@ -5,6 +5,7 @@
 #include "harness/cases/yaml/yaml_parser.h"
 #include "harness/external/external_op.h"
 #include "harness/external/manifest/manifest_reader.h"
+#include "harness/external/other_op.h"
 
 #include <fmt/format.h>
 
@@ -85,8 +86,10 @@ class OpLoader {
     return op_of(std::move(manifest), builtin_);
   } catch (const Problem&) {
     throw;
-  } catch (const Error& error) {
-    throw Problem(diagnose(*root.find_entry("reference")->key, error.what()));
+  } catch (const PlacedError& error) {
+    Diagnostic told = diagnose(*root.find_entry("reference")->key, error.message);
+    if (error.where.line == told.where.line) told.where = error.where;
+    throw Problem(told);
   }
 
   /// Whether the registry has the op of this very file, as that of a command which runs another has.

@@ -170,6 +170,26 @@ TEST_F(LoadOpsTest, WhatAPointExcludesOrTheDeviceLacksIsNamed) {
   EXPECT_EQ(ask(128, small, unsupported), std::nullopt);
 }
 
+TEST_F(LoadOpsTest, WhatIsUpdatedInPlaceIsAnInputAndAnOutput) {
+  std::string text = good;
+  const std::string what = "  y: {dtype: dtype, shape: [n, 2], role: output,";
+  text.replace(text.find(what), what.size(),
+               "  y: {dtype: dtype, shape: [n, 2], role: inout, domain: {lo: 1, hi: 4},");
+  const LoadedOps loaded = load(text);
+  ASSERT_EQ(loaded.ops.size(), 1U);
+  Params params;
+  params.set("n", std::int64_t{3});
+  params.set("dtype", std::string("f32"));
+  params.set("eps", 0.5);
+  const std::vector<TensorSpec> tensors = loaded.ops[0].tensors(params);
+  ASSERT_EQ(tensors.size(), 3U);
+  EXPECT_TRUE(tensors[1].is_input());
+  EXPECT_EQ(tensors[1].domain.hi, 4);
+  EXPECT_EQ(tensors[2].starts_as, 1U);
+  EXPECT_EQ(tensors[2].domain, FillDomain{}) << "its values may leave what they began in";
+  EXPECT_EQ(program(loaded.ops[0], 3).dispatches[0].bindings[2].resource, Resource::tensor(2));
+}
+
 TEST_F(LoadOpsTest, ReferencesOfOtherKindsAreStrict) {
   EXPECT_THAT(errors_with("{op: nothing}"), HasSubstr("unknown op of assay 'nothing'"));
   EXPECT_THAT(errors_with("{op: nothing, wth: {}}"), HasSubstr("did you mean 'with'?"));

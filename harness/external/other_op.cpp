@@ -16,7 +16,7 @@ namespace assay::external {
 namespace {
 
 [[noreturn]] void fail(const SourceLocation& where, const std::string& message) {
-  throw Error(fmt::format("{}:{}:{}: {}", where.file, where.line, where.column, message));
+  throw PlacedError(where, message);
 }
 
 [[noreturn]] void fail_unknown(const SourceLocation& where, const std::string& what, const std::string& name,
@@ -62,7 +62,11 @@ Value OtherOp::value_of(const DeclaredArgument& argument, const ParamSpec& spec,
     return std::visit([](auto one) { return static_cast<double>(one); }, expression.evaluate_number(lookup));
   };
   if (const auto* word = std::get_if<std::string>(&argument.value)) {
-    if (own.has(*word)) return own.at(*word);
+    if (own.has(*word)) {
+      const auto* whole = std::get_if<std::int64_t>(&own.at(*word));
+      const bool is_widened = whole != nullptr && spec.kind == ParamSpec::Kind::Number;
+      return is_widened ? Value(static_cast<double>(*whole)) : own.at(*word);
+    }
     return spec.kind == ParamSpec::Kind::Boolean ? Value(*word == "true") : Value(*word);
   }
   if (const auto* one = std::get_if<PlacedExpression>(&argument.value)) {
@@ -105,6 +109,38 @@ Params OtherOp::params_of(const Params& own) const {
   return made;
 }
 
+/// The other op's reference may rely on its inputs' domains.
+void OtherOp::take_domain(const TensorSpec& there, TensorSpec& here) const {
+  const FillDomain& theirs = there.domain;
+  if (here.domain == FillDomain{}) here.domain = theirs;
+  const bool is_inside =
+      here.domain.role == theirs.role && here.domain.lo >= theirs.lo && here.domain.hi <= theirs.hi;
+  if (is_inside || !(theirs.lo < theirs.hi)) return;
+  fail(declared_.where,
+       fmt::format("'{}' may have values from {} to {}, and '{}' of {} from {} to {}: narrow its domain, or "
+                   "leave it out",
+                   here.name, here.domain.lo, here.domain.hi, there.name, op_->name, theirs.lo, theirs.hi));
+}
+
+/// Refuses names under 'tensors' that the other op does not have, and two of its outputs for one.
+void OtherOp::check_names(std::span<const TensorSpec> theirs) const {
+  std::vector<std::string> known;
+  std::map<std::string, std::string> outputs;
+  for (const TensorSpec& there : theirs) {
+    known.push_back(there.name);
+    if (there.is_input()) continue;
+    const auto [first, is_new] = outputs.emplace(own_name(there.name), there.name);
+    if (!is_new) {
+      fail(declared_.where, fmt::format("'{}' and '{}' of {} would both be '{}'", first->second, there.name,
+                                        op_->name, first->first));
+    }
+  }
+  for (const auto& [name, own] : declared_.tensors) {
+    if (std::ranges::find(known, name) == known.end())
+      fail_unknown(declared_.where, fmt::format("tensor of {}", op_->name), name, known);
+  }
+}
+
 std::vector<TensorSpec> OtherOp::tensors_of(const Params& params) const try {
   return op_->tensors(params);
 } catch (const ParameterError& error) {
@@ -113,6 +149,7 @@ std::vector<TensorSpec> OtherOp::tensors_of(const Params& params) const try {
 
 void OtherOp::complete(const Params& params, std::vector<TensorSpec>& own) const {
   const std::vector<TensorSpec> theirs = tensors_of(params_of(params));
+  check_names(theirs);
   for (const TensorSpec& there : theirs) {
     const auto here = std::ranges::find_if(own, [&](const TensorSpec& spec) {
       return spec.name == own_name(there.name) && spec.is_input() == there.is_input();
@@ -128,7 +165,7 @@ void OtherOp::complete(const Params& params, std::vector<TensorSpec>& own) const
                        there.name, op_->name, text_of(there.dtype, there.shape)));
     }
     here->output_class = there.output_class;
-    if (here->domain == FillDomain{}) here->domain = there.domain;
+    take_domain(there, *here);
     here->constant_because = there.constant_because;
     here->copy_because = there.copy_because;
     here->ends_because = there.ends_because;

@@ -1,13 +1,29 @@
 #pragma once
 
+#include "harness/base/error.h"
 #include "harness/external/manifest/manifest.h"
 #include "harness/op/op.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::external {
+
+/// An error at a place in a manifest.
+struct PlacedError : Error {
+  PlacedError(SourceLocation place, std::string text)
+      : Error(fmt::format("{}:{}:{}: {}", place.file, place.line, place.column, text)),
+        where(std::move(place)),
+        message(std::move(text)) {}
+
+  SourceLocation where;
+  std::string message;  ///< without the place
+};
 
 /// The op of assay whose reference answers for a manifest's op.
 class OtherOp {
@@ -29,6 +45,8 @@ class OtherOp {
   Params params_of(const Params& own) const;
   std::vector<TensorSpec> tensors_of(const Params& params) const;  ///< the other op's
   Value value_of(const DeclaredArgument& argument, const ParamSpec& spec, const Params& own) const;
+  void take_domain(const TensorSpec& there, TensorSpec& here) const;
+  void check_names(std::span<const TensorSpec> theirs) const;
   const std::string& own_name(const std::string& tensor) const;
 
   DeclaredOtherOp declared_;

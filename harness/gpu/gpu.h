@@ -189,6 +189,9 @@ std::filesystem::path default_cache_directory();
 /// $XDG_CACHE_HOME/assay/pipelines or ~/.cache/assay/pipelines; empty without either.
 std::filesystem::path default_pipeline_directory();
 
+/// A kernel's name, and where else it is looked for (ExternalCall::folders).
+using KernelName = std::pair<std::string, std::vector<std::filesystem::path>>;
+
 class ShaderLibrary {
  public:
   explicit ShaderLibrary(ShaderOptions options = {});
@@ -208,10 +211,9 @@ class ShaderLibrary {
   /// "common/indexing.glslh".
   std::vector<std::string> names() const;
 
-  /// Which files of ShaderOptions::directories these shaders use: the shaders themselves and everything they
+  /// Which files of ShaderOptions::directories these kernels use: the kernels themselves and everything they
   /// include, even where a define switches the include off.
-  Overrides overrides(std::span<const std::string> shaders,
-                      const std::vector<std::filesystem::path>& folders = {}) const;
+  Overrides overrides(std::span<const KernelName> kernels) const;
 
  private:
   struct State;
@@ -442,8 +444,8 @@ class Executable {
   Timing time(Workspace& workspace, const TimedRun& run, double timeout_s);
 
   /// Time of each timed dispatch in ns, from one submission with a timestamp after each dispatch; empty
-  /// without timestamps.
-  std::vector<double> dispatch_ns(Workspace& workspace, double timeout_s);
+  /// without timestamps. A program runs before it, untimed, if `warms_up`.
+  std::vector<double> dispatch_ns(Workspace& workspace, double timeout_s, bool warms_up = true);
 
   /// How one program is timed by itself.
   struct Isolated {

@@ -32,6 +32,10 @@ bool is_updated_in_place(std::span<const TensorSpec> tensors) {
   return std::ranges::any_of(tensors, [](const TensorSpec& spec) { return spec.starts_as.has_value(); });
 }
 
+bool is_data_before(std::span<const TensorSpec> tensors, std::size_t tensor) {
+  return std::ranges::any_of(tensors, [&](const TensorSpec& spec) { return spec.starts_as == tensor; });
+}
+
 Work streaming_work(std::span<const TensorSpec> tensors) {
   Work work;
   for (const TensorSpec& tensor : tensors) {

@@ -59,6 +59,8 @@ struct TensorSpec {
 
 /// Whether some output is updated in place.
 bool is_updated_in_place(std::span<const TensorSpec> tensors);
+/// Whether a tensor is the data that an output of its name begins with.
+bool is_data_before(std::span<const TensorSpec> tensors, std::size_t tensor);
 
 /// The minimum that any implementation must do.
 struct Work {

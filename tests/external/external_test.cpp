@@ -176,6 +176,31 @@ TEST_F(External, FaultsAreTriedInItsKernelsAlone) {
   EXPECT_EQ(matrix.find("linear"), std::string::npos);
 }
 
+TEST_F(External, PointsAreDrawnOfWhatIsUpdatedInPlace) {
+  const ProcessResult result = assay({"fuzz", "axpy", "--ops", (here / "axpy").string(), "--seconds", "3",
+                                      "--seed", "1", "--out", folder / "fuzz"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("PASS"));
+}
+
+TEST_F(External, AnIncludeAloneMayBeReplaced) {
+  std::string text = read_file(here / "sum_all/common/tree.glsl");
+  const std::string what = "half_size > 0";
+  fs::create_directories(folder / "mine/common");
+  folder.write("mine/common/tree.glsl", text.replace(text.find(what), what.size(), "half_size > 1"));
+  const ProcessResult result =
+      run_ops(here / "sum_all", {"--shaders", folder / "mine", "--max-failures", "1"});
+  EXPECT_EQ(result.exit_code, 1) << result.out << result.err;
+  EXPECT_THAT(result.err + result.out, HasSubstr("common/tree.glsl"));
+}
+
+TEST_F(External, FaultsAreNotTriedWhereTheirFilesAreTakenForKernels) {
+  const ProcessResult result =
+      run({.words = {ASSAY_BINARY, "mutate", "--ops", "."}, .directory = here / "sum_all"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("is inside the op's folder"));
+}
+
 /// As some projects write them: types and accesses are macros, a size is a constant or, where that is 0, a
 /// push constant of the same name, the result replaces the input, and the workgroup's size is added by the
 /// host.
@@ -269,6 +294,10 @@ TEST_F(OtherReference, MayBeAnOpOfAssay) {
   EXPECT_THAT(error_with("{x: a, y: b}}\n", "{x: c, y: b}}\n"), HasSubstr("unknown tensor 'c'"));
   EXPECT_THAT(error_with("tensors: {x: a, y: b}", "tensors: {x: a}"),
               HasSubstr("permute has no output that is 'b'"));
+  EXPECT_THAT(error_with("{x: a, y: b}}\n", "{x: a, y: b, z: a}}\n"),
+              HasSubstr("unknown tensor of permute 'z'"));
+  EXPECT_THAT(error_with("role: output}", "role: output, tolerance: {rel: 0.001, reason: test}}"),
+              HasSubstr("'b' is exact, by the op that answers, and its tolerance would change nothing"));
   EXPECT_THAT(error_with("role: output}", "role: output, class: exact}"),
               HasSubstr("has the class of the op that answers"));
 }
@@ -344,6 +373,10 @@ TEST_F(OtherReference, MayBeTheCasesThemselves) {
   const ProcessResult wrong = with("y.npy}}}", "wrong.npy}}}");
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.out, HasSubstr("y[3]: expected 22"));
+  EXPECT_THAT(wrong.out, HasSubstr("wrong.npy")) << "the file is what was missed";
+  const ProcessResult tolerated =
+      with("y.npy}}}", "wrong.npy}}, tolerance: {abs: 1.5, reason: another library}}");
+  EXPECT_EQ(tolerated.exit_code, 0) << tolerated.out;
   const ProcessResult without = with(", expected: {y: {npy: y.npy}}", "");
   EXPECT_EQ(without.exit_code, 2);
   EXPECT_THAT(without.err, HasSubstr("thrice has no reference, so that each case brings its answers"));
@@ -476,6 +509,16 @@ TEST_F(External, ASubmissionIsJudged) {
       assay({"judge", folder / "mine", "--ops", (here / "row_argmax").string(), "--rows", "2", "--out",
              folder / "judge", "--filter", "row_argmax/small*"});
   EXPECT_THAT(result.out, HasSubstr("accuracy 2 of 2")) << result.err;
+}
+
+TEST_F(External, ASubmissionThatAsksForALengthIsNotTrusted) {
+  std::string text = read_file(here / "row_argmax/argmax.comp");
+  text.replace(text.rfind('}'), 1, "  if (y.values.length() == 0) y.values[0] = 0;\n}");
+  folder.write("mine/argmax.comp", text);
+  const ProcessResult result =
+      assay({"judge", folder / "mine", "--ops", (here / "row_argmax").string(), "--rows", "2", "--out",
+             folder / "judge", "--filter", "row_argmax/small*"});
+  EXPECT_THAT(result.out, AllOf(HasSubstr("incomplete"), HasSubstr("guards"))) << result.err;
 }
 
 }  // namespace

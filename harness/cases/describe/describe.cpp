@@ -102,12 +102,10 @@ std::string describe_tensors(const Op& op, const Case* example) {
   if (example == nullptr)
     return "  they depend on the parameters, and no case of this op is loaded as an example\n";
   Rows rows;
-  for (const TensorSpec& tensor : example->tensors) {
+  for (std::size_t i = 0; i < example->tensors->size(); ++i) {
+    if (is_data_before(example->tensors, i)) continue;  // told by the output of its name
+    const TensorSpec& tensor = example->tensors[i];
     const std::string role = tensor.is_input() ? "input" : tensor.starts_as ? "inout" : "output";
-    const auto before = [&](const TensorSpec& output) {
-      return output.starts_as && &example->tensors[*output.starts_as] == &tensor;
-    };
-    if (std::ranges::any_of(*example->tensors, before)) continue;  // told by the output of its name
     rows.push_back({tensor.name, role, std::string(name_of(tensor.dtype)), to_string(tensor.shape),
                     tensor.is_input() ? "" : std::string(name_of(tensor.output_class)),
                     fmt::format("{}", fmt::join(accepted_forms(op, tensor), " "))});

@@ -196,6 +196,13 @@ JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline) 
     row.reasons.push_back({word_of(record), quoted(record.reason)});
     row.trusted = !is_distrust(row.reasons.back().word);
   }
+  if (record.accuracy && record.accuracy->guards.find("=none") != std::string::npos) {
+    row.incomplete = true;
+    row.reasons.push_back(
+        {"guards",
+         "the kernel asks for a buffer's length, so that no write behind that buffer can be seen (" +
+             record.accuracy->guards + ")"});
+  }
   add_times(row, record, baseline);
   return row;
 }

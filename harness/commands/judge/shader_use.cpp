@@ -117,7 +117,7 @@ std::vector<ShaderUse::Variant> ShaderUse::variants_of(const Case& test_case) co
 
 bool ShaderUse::is_made_of_it(const Kernel& kernel) {
   const auto [place, is_new] = made_of_it_.try_emplace(kernel, false);
-  if (is_new) place->second = !library_.overrides(std::array{kernel.first}, kernel.second).used.empty();
+  if (is_new) place->second = !library_.overrides(std::array{kernel}).used.empty();
   return place->second;
 }
 

@@ -43,7 +43,7 @@ class ShaderUse {
 
  private:
   /// A kernel: its file, and for one from outside the folders in which it is.
-  using Kernel = std::pair<std::string, gpu::ShaderFolders>;
+  using Kernel = gpu::KernelName;
   using Variant = std::pair<Kernel, std::vector<Define>>;
 
   std::vector<Variant> variants_of(const Case& test_case) const;

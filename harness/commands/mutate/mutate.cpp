@@ -44,6 +44,12 @@ MutateOptions with_resumed(MutateOptions options) {
     }
     ops = (ops / external::manifest_name).parent_path();  // without a slash at the end
     options.choice.folder = ops;
+    if (is_inside(options.out, ops)) {
+      throw Error(fmt::format(
+          "choosing where to write: '{}' is inside the op's folder '{}', whose kernels are found in "
+          "all of its folders; name a folder outside of it with --out",
+          options.out.string(), ops.string()));
+    }
   }
   if (!options.choice.since.empty() && options.choice.folder.empty()) options.choice.folder = "shaders";
   // A branch that has moved on when the run is resumed would have other lines.

@@ -58,8 +58,10 @@ std::string map_of(const std::vector<std::string>& entries) {
 /// "{x: buffer/4W, y: buffer/4C}"
 std::string forms_yaml(const Case& like) {
   std::vector<std::string> forms;
-  for (std::size_t i = 0; i < like.tensors->size(); ++i)
+  for (std::size_t i = 0; i < like.tensors->size(); ++i) {
+    if (is_data_before(like.tensors, i)) continue;
     forms.push_back(fmt::format("{}: {}", like.tensors[i].name, written_form(like, i)));
+  }
   return map_of(forms);
 }
 
@@ -86,6 +88,7 @@ std::vector<std::string> short_settings(const Case& one) {
   if (one.impl != one.op->default_impl()) all.push_back("impl: " + one.impl->name);
   std::vector<std::string> forms;
   for (std::size_t i = 0; i < one.tensors->size(); ++i) {
+    if (is_data_before(one.tensors, i)) continue;
     if (one.conv2d.covers(i) || one.forms[i] != one.tensors[i].forms.front())
       forms.push_back(fmt::format("{}: {}", one.tensors[i].name, written_form(one, i)));
   }

@@ -170,12 +170,12 @@ class Run {
   void check_shaders(std::span<const DeviceInfo> devices) const {
     if (options_.shaders.empty() && options_.versus_shaders.empty()) return;
     if (options_.attempt.may_leave_shaders_unused) return;
-    std::set<std::string> shaders;
+    std::set<gpu::KernelName> kernels;
     for (const DeviceInfo& device : devices) {
       const DeviceCases cases(selected_, device);
-      shaders.merge(shaders_of(planned_groups(options_, cases.all()), device));
+      kernels.merge(kernels_of(planned_groups(options_, cases.all()), device));
     }
-    check_shader_folders(options_, shaders, !timed_impls_.empty(), terminal_.log);
+    check_shader_folders(options_, kernels, !timed_impls_.empty(), terminal_.log);
   }
 
   /// Refuses a path that stands for the newest run in the folder of this run's reports: that is this run

@@ -107,11 +107,10 @@ DataSet filled_and_answered(const Case& test_case, std::uint64_t seed, const Ans
   const Stopwatch watch;
   if (test_case.op->answers_of_case) {
     data.expected = answers_of_files(test_case);
-    data.from_files.resize(data.expected.size());
   } else {
     data.expected = known_or_new_answers(test_case, data, answers);
-    data.from_files = read_expected_files(test_case);
   }
+  data.from_files = read_expected_files(test_case);
   data.reference_ms = watch.ms();
   return data;
 }

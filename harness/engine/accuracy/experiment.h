@@ -74,6 +74,8 @@ class Experiment {
   PackedInput packed(std::size_t tensor, Poison padding) const;
 
   gpu::Executable& executable() { return executable_; }
+  /// Whether a second program would find what the first one made of its data: poison_outputs() before each.
+  bool updates_in_place() const { return is_updated_in_place(case_->tensors); }
   std::uint64_t memory_bytes() const { return memory_bytes_; }
   /// Frees the experiment's own workspace and its packed inputs; they are made again when needed.
   void release();

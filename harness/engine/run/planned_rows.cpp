@@ -95,17 +95,11 @@ bool is_of_one_node(const Case& test_case, const TensorSpec& spec) {
   return test_case.op->chain && spec.constant && spec.name.find('.') != std::string::npos;
 }
 
-/// Whether a tensor is told of by an output that starts with its data, and has its name, shape and form.
-bool is_told_by_output(const Case& test_case, std::size_t tensor) {
-  return std::ranges::any_of(*test_case.tensors,
-                             [&](const TensorSpec& spec) { return spec.starts_as == tensor; });
-}
-
 std::string shapes_text(const Case& test_case) {
   std::vector<std::string> shapes;
   for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
-    if (!is_of_one_node(test_case, spec) && !is_told_by_output(test_case, i))
+    if (!is_of_one_node(test_case, spec) && !is_data_before(test_case.tensors, i))
       shapes.push_back(fmt::format("{}={}", spec.name, to_string(spec.shape)));
   }
   return fmt::format("{}", fmt::join(shapes, " "));
@@ -116,7 +110,7 @@ std::string forms_text(const Case& test_case) {
   std::vector<std::string> forms;
   for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];
-    if (is_told_by_output(test_case, i)) continue;
+    if (is_data_before(test_case.tensors, i)) continue;
     if (!is_of_one_node(test_case, spec) || test_case.forms[i] != spec.forms.front())
       forms.push_back(fmt::format("{}={}", spec.name, form_text(test_case, i)));
   }

@@ -33,13 +33,16 @@ RowProgram program_of_impl(const Impl& impl, const Case& test_case, const BuildC
   return made;
 }
 
-/// The shaders of a case that can run. A case that cannot has none; its row reports why.
-std::set<std::string> shaders_of(const Case& test_case, const DeviceInfo& device) try {
-  std::set<std::string> shaders;
+/// The kernels of a case that can run. A case that cannot has none; its row reports why.
+std::set<gpu::KernelName> kernels_of(const Case& test_case, const DeviceInfo& device) try {
+  std::set<gpu::KernelName> kernels;
   const RowProgram made = row_program(test_case, device);
-  if (!made.program || made.unsupported) return shaders;
-  for (const Dispatch& dispatch : made.program->dispatches) shaders.insert(dispatch.shader);
-  return shaders;
+  if (!made.program || made.unsupported) return kernels;
+  for (const Dispatch& dispatch : made.program->dispatches) {
+    kernels.emplace(dispatch.shader,
+                    dispatch.external ? dispatch.external->folders : std::vector<std::filesystem::path>{});
+  }
+  return kernels;
 } catch (const std::exception&) {
   return {};
 }
@@ -69,13 +72,13 @@ RowProgram row_program(const Case& test_case, const DeviceInfo& device) {
           .unsupported = "every impl that it may choose excludes this point"};
 }
 
-std::set<std::string> shaders_of(std::span<const PlannedGroup> groups, const DeviceInfo& device) {
+std::set<gpu::KernelName> kernels_of(std::span<const PlannedGroup> groups, const DeviceInfo& device) {
   std::set<const Case*> seen;
-  std::set<std::string> all;
+  std::set<gpu::KernelName> all;
   for (const PlannedGroup& group : groups) {
     for (const PlannedRow& row : group) {
       if (row.test_case->invalid || !seen.insert(row.test_case).second) continue;
-      all.merge(shaders_of(*row.test_case, device));
+      all.merge(kernels_of(*row.test_case, device));
     }
   }
   return all;

@@ -3,6 +3,7 @@
 #include "harness/cases/case.h"
 #include "harness/device/device_info.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/gpu/gpu.h"
 #include "harness/op/program.h"
 
 #include <optional>
@@ -26,8 +27,8 @@ struct RowProgram {
 /// set-up, and std::logic_error for a case whose CONV2D layout is not resolved yet (DeviceCases).
 RowProgram row_program(const Case& test_case, const DeviceInfo& device);
 
-/// The shaders of all programs that these rows run on a device, such as "copy.comp". Rows that cannot run
+/// The kernels of all programs that these rows run on a device, such as "copy.comp". Rows that cannot run
 /// have none.
-std::set<std::string> shaders_of(std::span<const PlannedGroup> groups, const DeviceInfo& device);
+std::set<gpu::KernelName> kernels_of(std::span<const PlannedGroup> groups, const DeviceInfo& device);
 
 }  // namespace assay

@@ -422,11 +422,13 @@ std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& to
 double rough_time_ns(Experiment& experiment, double timeout_s) {
   constexpr double wanted_ns = 2e6;
   constexpr int readings = 9;
+  const bool is_alone = experiment.updates_in_place();
   gpu::Workspace workspace = experiment.fresh_workspace(Poison::B);
   const auto time = [&](int batch) {
-    const gpu::Timing timing =
-        experiment.executable().time(workspace, {.warm = 1, .batch = batch}, timeout_s);
-    return timing.gpu_ns.value_or(timing.wall_ns) / batch;
+    if (is_alone) experiment.poison_outputs(workspace, Poison::B);
+    const gpu::TimedRun run{.warm = is_alone ? 0 : 1, .batch = is_alone ? 1 : batch};
+    const gpu::Timing timing = experiment.executable().time(workspace, run, timeout_s);
+    return timing.gpu_ns.value_or(timing.wall_ns) / run.batch;
   };
   const int batch = static_cast<int>(std::clamp(wanted_ns / std::max(time(1), 1.0), 1.0, 1000.0));
   std::vector<double> times;

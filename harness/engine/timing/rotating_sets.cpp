@@ -253,14 +253,9 @@ RotatingSets::Audit RotatingSets::audit_one(std::size_t set, gpu::AppendedWork* 
 
 std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
   recorded_.reset();
+  restore(0);
   note_run({.sets = {0}}, 0, 1);
-  std::vector<double> ns = executable().dispatch_ns(sets_.front().memory, timeout_s);
-  if (restores_) {
-    // Two programs have run there, the second one on what the first one made.
-    restore(0);
-    sets_.front().has_answer = false;
-  }
-  return ns;
+  return executable().dispatch_ns(sets_.front().memory, timeout_s, /*warms_up=*/!restores_);
 }
 
 std::optional<double> RotatingSets::isolated_ns(int warm, double timeout_s) {

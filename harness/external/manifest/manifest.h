@@ -143,6 +143,7 @@ using DeclaredReference = std::variant<DeclaredPython, DeclaredOtherOp, Declared
 /// An op as its manifest declares it.
 struct Manifest {
   std::filesystem::path file, folder;
+  std::string text_hash;  ///< of the file
   std::string op, summary;
   int version = 1;
   std::vector<ParamSpec> params;

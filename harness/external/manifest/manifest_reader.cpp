@@ -1,5 +1,6 @@
 #include "harness/external/manifest/manifest_reader.h"
 
+#include "harness/base/source_hash.h"
 #include "harness/external/manifest/impl_reader.h"
 #include "harness/external/manifest/param_reader.h"
 #include "harness/external/manifest/reference_reader.h"
@@ -22,6 +23,7 @@ class ManifestReader {
  public:
   explicit ManifestReader(const Node& root) : root_(root) {
     made_.file = root.file->path();
+    made_.text_hash = source_hash(root.file->text());
     made_.folder = made_.file.has_parent_path() ? made_.file.parent_path() : ".";
   }
 

@@ -453,7 +453,7 @@ Timing TimedBatch::submit(double timeout_s) {
   return timing;
 }
 
-std::vector<double> Executable::dispatch_ns(Workspace& workspace, double timeout_s) {
+std::vector<double> Executable::dispatch_ns(Workspace& workspace, double timeout_s, bool warms_up) {
   Workspace* const one = &workspace;
   Rotation sets{.sets = state_->bind({&one, 1})};
   Device::State& device = state_->device;
@@ -465,7 +465,7 @@ std::vector<double> Executable::dispatch_ns(Workspace& workspace, double timeout
   const VkCommandBuffer commands = submission.commands();
   stamps.reset(commands);
   barrier(device.table, commands, Scope::Anything, Scope::Compute);
-  state_->record_batch(submission, sets, 1, Spacing::Barrier);  // warm-up
+  if (warms_up) state_->record_batch(submission, sets, 1, Spacing::Barrier);
   barrier(device.table, commands, Scope::Compute, Scope::Compute);
   stamps.stamp(commands);
   state_->recordable().record(commands, sets.take(), Part::Timed, [&] { stamps.stamp(commands); });

@@ -294,6 +294,14 @@ TEST_F(RolesTest, DispatchTimesAreThoseOfTimedDispatches) {
   EXPECT_EQ(counts(memory)[0], 0u);
 }
 
+TEST_F(RolesTest, DispatchTimesNeedNoOtherProgram) {
+  if (device().info().timestamp_valid_bits == 0) GTEST_SKIP();
+  const Program program = counting_program();
+  Workspace memory = zeroed(program);
+  executable(program, 0).dispatch_ns(memory, timeout_s, /*warms_up=*/false);
+  EXPECT_THAT(counts(memory), ElementsAreArray({0, 1, 1}));
+}
+
 TEST_F(ExecutableTest, ALongerLoopTakesLonger) {
   const std::string declarations = buffers({"y"}) + "layout(push_constant) uniform P { uint turns; };\n";
   // Fewer than 65535 iterations: after that many, lavapipe leaves the loops of an invocation.

@@ -112,7 +112,7 @@ std::vector<std::uint32_t> compile_request(std::string_view request) {
   const GlslangProcess glslang;
   std::vector<std::uint32_t> words = compile_glsl(name, sources, defines, places);
   check_module(source.display, words);
-  return with_entry_main(words);
+  return words;
 }
 
 std::string answer_to(std::string_view request) {
@@ -245,7 +245,7 @@ std::vector<std::uint32_t> checked_module(const ShaderSource& source) {
         source.display, word, static_cast<std::uint32_t>(spv::MagicNumber)));
   }
   check_module(source.display, words);
-  return words;
+  return with_entry_main(words);
 }
 
 std::vector<std::uint32_t> compile_in_process(const std::vector<std::string>& command,

@@ -181,11 +181,10 @@ std::vector<std::string> ShaderLibrary::names() const {
   return {names.begin(), names.end()};
 }
 
-Overrides ShaderLibrary::overrides(std::span<const std::string> shaders,
-                                   const std::vector<std::filesystem::path>& folders) const {
+Overrides ShaderLibrary::overrides(std::span<const KernelName> kernels) const {
   const std::set<std::string> theirs = state_->sources.names_in_directories();
   std::set<std::string> used;
-  for (const std::string& shader : shaders) {
+  for (const auto& [shader, folders] : kernels) {
     for (const auto& [name, source] : state_->sources.closure(shader, folders)) {
       if (source.is_override) used.insert(source.path);
     }

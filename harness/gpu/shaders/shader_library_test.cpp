@@ -309,7 +309,9 @@ TEST_F(ShaderLibraryTest, KnowsWhichFilesOfItsDirectoriesAShaderIsMadeOf) {
   sources.write("other.comp", "#include \"common/other.glslh\"\n");
   sources.write("common/quantize.glslh", "// in place of the embedded one\n");
   const auto overrides = [&](const std::vector<std::string>& shaders) {
-    return library().overrides(shaders);
+    std::vector<KernelName> kernels;
+    for (const std::string& shader : shaders) kernels.emplace_back(shader, ShaderFolders{});
+    return library().overrides(kernels);
   };
   const Overrides of_one = overrides({"ok.comp"});
   EXPECT_THAT(of_one.used, ElementsAre("common/value.glslh", "ok.comp"));

@@ -130,6 +130,17 @@ std::optional<ShaderSource> source_at(const std::string& name, const fs::path& r
   return ShaderSource{.name = name, .path = path, .display = file.string(), .text = read_text(file)};
 }
 
+/// The path below a directory of a file that would be in one of the folders that a kernel from outside
+/// brings: the directory stands for the first of them, the op's own.
+std::string path_in_folder(const ShaderFolders& folders, std::size_t folder, const fs::path& name) {
+  return (folders[folder].lexically_relative(folders[0]) / name).lexically_normal().generic_string();
+}
+
+std::optional<ShaderSource> source_in_folder(const std::string& name, const fs::path& root,
+                                             const std::string& path) {
+  return stays_inside(path) ? source_at(name, root, path) : std::nullopt;
+}
+
 /// Whether a name, in its normal form, is that of a kernel, which may be in any folder of a root.
 bool is_kernel_name(const fs::path& name) {
   return !name.has_parent_path() && (name.extension() == ".comp" || name.extension() == ".spv");
@@ -231,8 +242,9 @@ std::optional<ShaderSource> ShaderSources::find(const std::string& name, const S
   const fs::path wanted = fs::path(name).lexically_normal();  // it may pass through folders that do not exist
   for (std::size_t i = 0; i < directories_.size(); ++i) {
     const std::optional<std::string> path = path_in_directory(i, wanted);
-    if (!path) continue;
-    auto source = source_at(name, directories_[i], *path);
+    auto source = path ? source_at(name, directories_[i], *path) : std::nullopt;
+    for (std::size_t k = 1; k < folders.size() && !source; ++k)
+      source = source_in_folder(name, directories_[i], path_in_folder(folders, k, wanted));
     if (!source) continue;
     source->is_override = true;
     return source;

@@ -48,7 +48,8 @@ using ShaderFolders = std::vector<std::filesystem::path>;
 /// folders that a kernel from outside brings, then among the embedded sources. These are the roots. A name
 /// without folders that ends in .comp or .spv is a kernel's: the file of that name is found in whatever
 /// folder of an override directory or of the embedded sources it is. Every other name is a path below the
-/// root.
+/// root. An override directory stands for the first folder of a kernel from outside, the op's own: it also
+/// has the folders for includes that lie in that one.
 class ShaderSources {
  public:
   ShaderSources(std::vector<std::filesystem::path> directories, std::span<const EmbeddedSource> embedded);

@@ -70,6 +70,13 @@ TEST(EntryMain, IsTheNameOfTheOnlyEntryPointWhateverItWas) {
   }
 }
 
+TEST_F(ModuleDeclarationsTest, AModuleOfAFileMayHaveAnEntryPointOfAnyName) {
+  const std::vector<std::uint32_t> words = module_with_entry("computeMain");
+  sources.write("s.spv", {reinterpret_cast<const char*>(words.data()), words.size() * sizeof(words[0])});
+  ShaderLibrary library({.directories = {sources.path()}, .cache_directory = {}});
+  EXPECT_EQ(library.compile("s.spv", {}).words, module_with_entry("main"));
+}
+
 TEST(LocalSize, IsReplacedWhereItIsFixed) {
   const std::vector<std::uint32_t> words = module_with_entry("main");
   const auto made = with_local_size(words, {2, 3, 5});

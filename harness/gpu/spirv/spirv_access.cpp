@@ -1,5 +1,7 @@
 #include "harness/gpu/spirv/spirv_access.h"
 
+#include "harness/gpu/spirv/matrix_instructions.h"
+
 #include <algorithm>
 
 namespace assay::gpu {
@@ -14,10 +16,6 @@ enum class Use : std::uint8_t {
   Asks,     ///< queries a size
   Unknown
 };
-
-// Numbers from the SPIR-V registry for which Debian's glslang has no names.
-constexpr std::uint16_t cooperative_matrix_load_khr = 4457;
-constexpr std::uint16_t cooperative_matrix_store_khr = 4458;
 
 Use use_of(std::uint16_t opcode) {
   if (opcode >= spv::OpAtomicExchange && opcode <= spv::OpAtomicXor) return Use::Updates;
@@ -44,13 +42,13 @@ Use use_of(std::uint16_t opcode) {
     case spv::OpImageGather:
     case spv::OpImageDrefGather:
     case spv::OpCooperativeMatrixLoadNV:
-    case cooperative_matrix_load_khr:
+    case op_matrix_load_khr:
       return Use::Reads;
     case spv::OpStore:
     case spv::OpAtomicStore:
     case spv::OpImageWrite:
     case spv::OpCooperativeMatrixStoreNV:
-    case cooperative_matrix_store_khr:
+    case op_matrix_store_khr:
       return Use::Writes;
     case spv::OpImageQuerySize:
     case spv::OpImageQuerySizeLod:

@@ -1,12 +1,16 @@
 #include "harness/gpu/spirv/spirv_instructions.h"
 
 #include "harness/base/error.h"
+#include "harness/gpu/spirv/matrix_instructions.h"
+#include "harness/gpu/spirv/spirv_capabilities.h"
 
 #include <fmt/format.h>
 #include <spirv-tools/libspirv.h>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
+#include <optional>
 
 namespace assay::gpu {
 namespace {
@@ -14,6 +18,9 @@ namespace {
 /// The state of the parser's callback. The parser is C, so no exception may pass through it.
 struct Visit {
   const std::function<void(const SpirvInstruction&)>& visit;
+  std::span<const std::uint32_t> words;   ///< the module as it is
+  std::size_t at = spirv_header_words;    ///< of the parser's next instruction
+  std::size_t told = spirv_header_words;  ///< what lies before has been visited
   std::vector<std::uint32_t> ids;
   std::exception_ptr thrown;
 };
@@ -23,25 +30,74 @@ bool is_id(spv_operand_type_t type) {
          type == SPV_OPERAND_TYPE_SCOPE_ID;
 }
 
-spv_result_t tell(void* data, const spv_parsed_instruction_t* parsed) {
-  Visit& visit = *static_cast<Visit*>(data);
-  const std::span<const std::uint32_t> words(parsed->words, parsed->num_words);
-  const std::size_t first = 1U + (parsed->type_id != 0 ? 1 : 0) + (parsed->result_id != 0 ? 1 : 0);
+/// Visits an instruction that the parser sees as a row of OpNop.
+void visit_matrix(Visit& visit) {
+  const std::size_t count = visit.words[visit.told] >> spv::WordCountShift;
+  const MatrixInstruction matrix = matrix_instruction(visit.words.subspan(visit.told, count));
+  visit.visit({.opcode = static_cast<std::uint16_t>(visit.words[visit.told] & spv::OpCodeMask),
+               .type = matrix.type,
+               .result = matrix.result,
+               .operands = matrix.operands,
+               .ids = matrix.ids});
+  visit.told += count;
+}
+
+void visit_parsed(Visit& visit, const spv_parsed_instruction_t& parsed) {
+  const std::span<const std::uint32_t> words = visit.words.subspan(visit.told, parsed.num_words);
+  const std::size_t first = 1U + (parsed.type_id != 0 ? 1 : 0) + (parsed.result_id != 0 ? 1 : 0);
   visit.ids.clear();
-  for (const spv_parsed_operand_t& operand : std::span(parsed->operands, parsed->num_operands)) {
+  for (const spv_parsed_operand_t& operand : std::span(parsed.operands, parsed.num_operands)) {
     if (is_id(operand.type)) visit.ids.push_back(words[operand.offset]);
   }
+  visit.visit({.opcode = parsed.opcode,
+               .type = parsed.type_id,
+               .result = parsed.result_id,
+               .operands = words.subspan(first),
+               .ids = visit.ids});
+  visit.told += parsed.num_words;
+}
+
+spv_result_t tell(void* data, const spv_parsed_instruction_t* parsed) {
+  Visit& visit = *static_cast<Visit*>(data);
+  const bool is_told = visit.at < visit.told;  // a further OpNop of a matrix instruction
+  visit.at += parsed->num_words;
+  if (is_told) return SPV_SUCCESS;
   try {
-    visit.visit({.opcode = parsed->opcode,
-                 .type = parsed->type_id,
-                 .result = parsed->result_id,
-                 .operands = words.subspan(first),
-                 .ids = visit.ids});
+    if (is_matrix_khr(visit.words[visit.told] & spv::OpCodeMask)) {
+      visit_matrix(visit);
+    } else {
+      visit_parsed(visit, *parsed);
+    }
   } catch (...) {
     visit.thrown = std::current_exception();
     return SPV_REQUESTED_TERMINATION;
   }
   return SPV_SUCCESS;
+}
+
+/// A module of the same length that the parser knows: the instructions of SPV_KHR_cooperative_matrix are rows
+/// of OpNop, and its capability is that of the NV extension. Nothing if the module has none of them.
+std::optional<std::vector<std::uint32_t>> known_to_parser(std::span<const std::uint32_t> words) {
+  constexpr std::uint32_t nop = 1U << spv::WordCountShift | spv::OpNop;
+  std::optional<std::vector<std::uint32_t>> made;
+  const auto change = [&](std::size_t at, std::size_t count, std::uint32_t to) {
+    if (!made) made.emplace(words.begin(), words.end());
+    std::fill_n(made->begin() + static_cast<std::ptrdiff_t>(at), count, to);
+  };
+  std::size_t count = 0;
+  for (std::size_t at = spirv_header_words; at < words.size(); at += count) {
+    const std::uint32_t opcode = words[at] & spv::OpCodeMask;
+    count = words[at] >> spv::WordCountShift;
+    if (count == 0 || count > words.size() - at) break;  // the parser says so
+    if (is_matrix_khr(opcode)) change(at, count, nop);
+    // The opcode that a specialization constant is computed by comes after its type and its id.
+    constexpr std::size_t inner = 3;
+    if (opcode == spv::OpSpecConstantOp && count > inner && words[at + inner] == op_matrix_length_khr)
+      change(at + inner, 1, spv::OpCooperativeMatrixLengthNV);
+    if (opcode == spv::OpCapability && count == 2 && words[at + 1] == capability_cooperative_matrix_khr)
+      change(at + 1, 1, spv::CapabilityCooperativeMatrixNV);
+  }
+  return made;
 }
 
 }  // namespace
@@ -62,10 +118,12 @@ void each_instruction(std::span<const std::uint32_t> words, std::string_view wha
                       const std::function<void(const SpirvInstruction&)>& visit) {
   const std::unique_ptr<spv_context_t, decltype(&spvContextDestroy)> context(
       spvContextCreate(SPV_ENV_UNIVERSAL_1_6), &spvContextDestroy);
-  Visit visiting{visit, {}, nullptr};
+  Visit visiting{.visit = visit, .words = words, .ids = {}, .thrown = nullptr};
+  const std::optional<std::vector<std::uint32_t>> known = known_to_parser(words);
+  const std::span<const std::uint32_t> parsed = known ? std::span<const std::uint32_t>(*known) : words;
   spv_diagnostic raw = nullptr;
   const spv_result_t result =
-      spvBinaryParse(context.get(), &visiting, words.data(), words.size(), nullptr, tell, &raw);
+      spvBinaryParse(context.get(), &visiting, parsed.data(), parsed.size(), nullptr, tell, &raw);
   const std::unique_ptr<spv_diagnostic_t, decltype(&spvDiagnosticDestroy)> diagnostic(raw,
                                                                                       &spvDiagnosticDestroy);
   if (visiting.thrown) std::rethrow_exception(visiting.thrown);

@@ -1,6 +1,7 @@
 #include "harness/gpu/spirv/spirv_rules.h"
 
 #include "harness/gpu/gpu.h"
+#include "harness/gpu/spirv/matrix_instructions.h"
 #include "harness/gpu/spirv/spirv_capabilities.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 
@@ -29,10 +30,6 @@ bool is_among(const std::array<Numbers, count>& allowed, std::uint32_t number) {
   return std::ranges::any_of(
       allowed, [&](const Numbers& range) { return range.first <= number && number <= range.last; });
 }
-
-// Numbers from the SPIR-V registry for which Debian's glslang has no names.
-constexpr std::uint32_t type_cooperative_matrix_khr = 4456;
-constexpr std::uint32_t cooperative_matrix_length_khr = 4460;
 
 constexpr std::array instructions{
     Numbers{spv::OpNop, spv::OpLine},
@@ -72,7 +69,7 @@ constexpr std::array instructions{
     Numbers{spv::OpSubgroupAllKHR, spv::OpSubgroupAllEqualKHR},
     Numbers{spv::OpSubgroupReadInvocationKHR, spv::OpSubgroupReadInvocationKHR},
     Numbers{spv::OpSDotKHR, spv::OpSUDotAccSatKHR},
-    Numbers{type_cooperative_matrix_khr, cooperative_matrix_length_khr},
+    Numbers{op_type_matrix_khr, op_matrix_length_khr},
     Numbers{spv::OpTypeCooperativeMatrixNV, spv::OpCooperativeMatrixLengthNV},
 };
 

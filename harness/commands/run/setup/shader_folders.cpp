@@ -22,6 +22,12 @@ std::string names_text(std::vector<std::string> names) {
   return fmt::format("{}{}", fmt::join(names, ", "), more);
 }
 
+std::vector<std::string> names_of(const std::set<gpu::KernelName>& kernels) {
+  std::set<std::string> names;
+  for (const auto& [name, folders] : kernels) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
 /// The shaders that the harness runs in addition to the rows' programs.
 std::set<std::string> shaders_of_harness(const gpu::ShaderLibrary& library, bool timed) {
   std::set<std::string> names{"poison.comp", "difference.comp"};
@@ -34,18 +40,18 @@ std::set<std::string> shaders_of_harness(const gpu::ShaderLibrary& library, bool
 }
 
 void check_folder(const std::string& option, const std::filesystem::path& folder,
-                  const std::set<std::string>& shaders, bool timed, std::ostream& log) {
+                  const std::set<gpu::KernelName>& kernels, bool timed, std::ostream& log) {
   const gpu::ShaderLibrary library({.directories = {folder}, .cache_directory = {}});
-  std::set<std::string> wanted = shaders;
-  wanted.merge(shaders_of_harness(library, timed));
-  const gpu::Overrides found = library.overrides(std::vector<std::string>(wanted.begin(), wanted.end()));
+  std::vector<gpu::KernelName> wanted(kernels.begin(), kernels.end());
+  for (const std::string& name : shaders_of_harness(library, timed)) wanted.push_back({name, {}});
+  const gpu::Overrides found = library.overrides(wanted);
   if (found.used.empty()) {
     throw Error(fmt::format(
         "taking shaders from {} '{}': none of its files is used. It holds: {}. The selected cases run: {}, "
         "and their includes; a kernel is found by its file name in any folder, an include by its path, as "
         "below shaders/ of the source tree",
         option, folder.string(), found.unused.empty() ? "no shaders" : names_text(found.unused),
-        names_text({shaders.begin(), shaders.end()})));
+        names_text(names_of(kernels))));
   }
   log << printable(
       fmt::format("shaders   from '{}': {}{}\n", folder.string(), fmt::join(found.used, ", "),
@@ -62,12 +68,12 @@ gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
   return options;
 }
 
-void check_shader_folders(const RunOptions& options, const std::set<std::string>& shaders, bool timed,
+void check_shader_folders(const RunOptions& options, const std::set<gpu::KernelName>& kernels, bool timed,
                           std::ostream& log) {
-  if (shaders.empty()) return;
-  if (!options.shaders.empty()) check_folder("--shaders", options.shaders, shaders, timed, log);
+  if (kernels.empty()) return;
+  if (!options.shaders.empty()) check_folder("--shaders", options.shaders, kernels, timed, log);
   if (!options.versus_shaders.empty())
-    check_folder("--versus-shaders", options.versus_shaders, shaders, false, log);
+    check_folder("--versus-shaders", options.versus_shaders, kernels, false, log);
 }
 
 }  // namespace assay::app

@@ -19,11 +19,11 @@ gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
                                   const std::vector<std::string>& compiler,
                                   SpirvOnDisk on_disk = SpirvOnDisk::Shared);
 
-/// Lists on `log` the files that programs of `shaders` ("copy.comp") use from the folders of --shaders and
+/// Lists on `log` the files that programs of `kernels` ("copy.comp") use from the folders of --shaders and
 /// --versus-shaders. Throws Error if there are none: the run would then test other shaders than intended. If
-/// `shaders` is empty nothing runs, and the rows say why. `timed`: rows are timed, so that the clock probe
+/// `kernels` is empty nothing runs, and the rows say why. `timed`: rows are timed, so that the clock probe
 /// and the ceilings count as used.
-void check_shader_folders(const RunOptions& options, const std::set<std::string>& shaders, bool timed,
+void check_shader_folders(const RunOptions& options, const std::set<gpu::KernelName>& kernels, bool timed,
                           std::ostream& log);
 
 }  // namespace assay::app
