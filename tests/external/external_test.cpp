@@ -286,7 +286,7 @@ TEST_F(OtherReference, MayBeAnOpOfAssay) {
     return run_with(text.replace(text.find(what), what.size(), instead)).err;
   };
   EXPECT_THAT(error_with("op: permute", "op: premute"),
-              HasSubstr("op.yaml:6:17: unknown op of assay 'premute'; did you mean 'permute'?"));
+              HasSubstr("op.yaml:6:17: error: unknown op of assay 'premute'; did you mean 'permute'?"));
   EXPECT_THAT(error_with("dims: [1, 0]", "dim: [1, 0]"), HasSubstr("unknown parameter of permute 'dim'"));
   EXPECT_THAT(error_with("dims: [1, 0]", "dims: [1, 1]"), HasSubstr("as a parameter of permute"));
   EXPECT_THAT(error_with("dims: [1, 0]", "dims: [0, 1]"),

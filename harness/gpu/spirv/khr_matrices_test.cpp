@@ -14,7 +14,7 @@
 #include <map>
 #include <set>
 
-// The rewritten modules are held against what the specification says of each instruction, since the
+// The rewritten modules are compared with what the specification says of each instruction, since the
 // distribution's validator does not know the extension. (Newer ones accept them all.)
 
 namespace assay::gpu {

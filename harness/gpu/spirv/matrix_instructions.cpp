@@ -1,9 +1,9 @@
 #include "harness/gpu/spirv/matrix_instructions.h"
 
 #include "harness/base/error.h"
-#include "harness/gpu/spirv/spirv_instructions.h"
 
 #include <fmt/format.h>
+#include <glslang/SPIRV/spirv.hpp>
 
 #include <cstddef>
 
