@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <array>
@@ -50,8 +51,16 @@ std::string dot_product(const DeviceInfo& device) {
 
 std::string cooperative_matrix(const DeviceInfo& device) {
   std::string text;
-  if (device.has(Feature::CooperativeMatrixKhr)) text += "KHR ";
-  if (device.has(Feature::CooperativeMatrixNv)) text += "NV ";
+  for (const auto& [extension, feature] : {std::pair{MatrixExtension::Khr, Feature::CooperativeMatrixKhr},
+                                           {MatrixExtension::Nv, Feature::CooperativeMatrixNv}}) {
+    if (!device.has(feature)) continue;
+    std::vector<std::string> shapes;
+    for (const CooperativeShape& shape : device.cooperative_shapes) {
+      if (shape.extension == extension) shapes.push_back(to_string(shape));
+    }
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", name_of(extension),
+                        shapes.empty() ? "no shape of one type" : fmt::format("{}", fmt::join(shapes, ", ")));
+  }
   return text.empty() ? "no" : text;
 }
 

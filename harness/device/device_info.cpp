@@ -25,10 +25,15 @@ std::string_view name_of(Feature feature) {
   return name_in(names, feature);
 }
 
+std::string_view name_of(MatrixExtension extension) {
+  return name_of(extension == MatrixExtension::Khr ? Feature::CooperativeMatrixKhr
+                                                   : Feature::CooperativeMatrixNv);
+}
+
 std::string to_string(const CooperativeShape& shape) {
   return std::to_string(shape.rows) + "x" + std::to_string(shape.columns) + "x" +
          std::to_string(shape.depth) + " " + std::string(name_of(shape.factors)) + " to " +
-         std::string(name_of(shape.sums));
+         std::string(name_of(shape.sums)) + (shape.saturates ? ", saturating" : "");
 }
 
 bool DeviceInfo::has(Feature feature) const {

@@ -41,16 +41,25 @@ struct TextureSupport {
   bool sampled = false;                       ///< shaders may read it through a sampler too
 };
 
+/// The extension by which shaders reach a device's matrix units.
+enum class MatrixExtension : std::uint8_t { Nv, Khr };
+
+/// "VK_NV_cooperative_matrix", "VK_KHR_cooperative_matrix"
+std::string_view name_of(MatrixExtension extension);
+
 /// A matrix product that the invocations of a subgroup compute together: rows x depth by depth x columns.
 struct CooperativeShape {
   std::uint32_t rows = 0, columns = 0, depth = 0;
   DType factors = DType::F16;  ///< F16, I8, ...
   DType sums = DType::F32;     ///< dtype of the accumulator and the result
+  MatrixExtension extension = MatrixExtension::Nv;
+  bool saturates = false;  ///< sums end at the ends of their range, instead of wrapping
 
   friend bool operator==(const CooperativeShape&, const CooperativeShape&) = default;
 };
 
-std::string to_string(const CooperativeShape& shape);  ///< "16x16x32 i8 to i32": rows, columns, depth
+/// "16x16x32 i8 to i32": rows, columns, depth; with ", saturating" if it does
+std::string to_string(const CooperativeShape& shape);
 
 /// A guess of a device's shader cores for choices that need a number: that of the NVIDIA H100 and H200, on
 /// which the choices were measured. For a smaller device it divides work more finely than is best, but keeps
@@ -70,7 +79,7 @@ struct DeviceInfo {
   std::vector<Feature> features;
   std::vector<std::string> extensions;
   bool dot_product_accelerated = false;  ///< integerDotProduct4x8BitPackedSignedAccelerated
-  /// Shapes that shaders reach through VK_NV_cooperative_matrix, with subgroup scope, signed integers and
+  /// Shapes that shaders reach through either extension, with subgroup scope, signed integers and
   /// floats of at most 32 bits; empty without the feature.
   std::vector<CooperativeShape> cooperative_shapes;
 

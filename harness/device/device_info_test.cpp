@@ -74,6 +74,8 @@ TEST(DeviceInfoTest, DemandsSubgroupsOfItsRangeThatAreFullAndNotTooMany) {
 
 TEST(DeviceInfoTest, ACooperativeShapeIsNamedByItsSidesAndTypes) {
   EXPECT_EQ(to_string(CooperativeShape{16, 8, 32, DType::I8, DType::I32}), "16x8x32 i8 to i32");
+  EXPECT_EQ(to_string(CooperativeShape{16, 8, 32, DType::I8, DType::I32, MatrixExtension::Khr, true}),
+            "16x8x32 i8 to i32, saturating");
 }
 
 }  // namespace

@@ -405,6 +405,8 @@ class Executable {
   /// A shader that gets buffers with guards before their data and does not declare the constant by which its
   /// indices would skip them (guard_words); empty: there is none.
   const std::string& guardless_shader() const;
+  /// The extension whose matrices its shaders multiply: "KHR", "NV"; empty: none do.
+  const std::string& matrix_extension() const;
 
   /// Hash of everything that the device runs: SPIR-V, specialization constants, workgroups, push constants,
   /// roles and order of the dispatches, and what each binds, in which form and memory type. Rows with equal

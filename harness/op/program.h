@@ -108,8 +108,8 @@ struct ExternalCall {
   std::vector<std::filesystem::path> folders;
   /// For each of the dispatch's bindings: the variable's or block's name, or "set.binding".
   std::vector<std::string> places;
-  /// The workgroup's size, in place of a fixed one of the module: some projects leave it out of their sources.
-  /// 0: the module's own.
+  /// The workgroup's size, in place of a fixed one of the module: some projects leave it out of their
+  /// sources. 0: the module's own.
   std::array<std::uint32_t, 3> local_size{};
   /// Specialization constants by name, by id ("3"), or `local_size_x`, `_y`, `_z`. Others keep their
   /// defaults.
@@ -128,6 +128,11 @@ struct Define {
   std::string value;
   friend auto operator<=>(const Define&, const Define&) = default;
 };
+
+/// A define that asks for the matrices of VK_KHR_cooperative_matrix: GLSL that is written with those of
+/// GL_NV_cooperative_matrix, the only ones that the distribution's compiler knows, becomes a module with
+/// them.
+inline constexpr std::string_view khr_matrices_define = "KHR_MATRICES";
 
 /// Push constants: 32-bit scalars in the order of their declaration in GLSL (std430, no vectors).
 class PushConstants {

@@ -63,6 +63,8 @@ ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, 
 
 void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
   define(product, "MATRICES", tiling.plain ? 0 : 1);
+  if (!tiling.plain && tiling.fragment.extension == MatrixExtension::Khr)
+    product.defines.push_back({std::string(khr_matrices_define), "1"});
   define(product, "FRAGMENT_M", tiling.fragment.m);
   define(product, "FRAGMENT_N", tiling.fragment.n);
   define(product, "FRAGMENT_K", tiling.fragment.k);
@@ -213,9 +215,14 @@ std::optional<std::string> shape_unsupported_reason(const CoopmatTiling& tiling,
 
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
-  if (context.tuned("plain", 1) == 0 && !has_matrices(device, kind)) {
-    return kind.is_real() ? "VK_NV_cooperative_matrix with products of f16 to f32 is missing"
-                          : "VK_NV_cooperative_matrix with products of i8 to i32 is missing";
+  const WantedMatrices wanted = wanted_matrices(context);
+  const bool needs_matrices = context.tuned("plain", 1) == 0 || wanted != WantedMatrices::Any;
+  if (needs_matrices && !fragment_of(device, kind, wanted)) {
+    const char* extension = wanted == WantedMatrices::Nv    ? "VK_NV_cooperative_matrix"
+                            : wanted == WantedMatrices::Khr ? "VK_KHR_cooperative_matrix"
+                                                            : "VK_KHR_ or VK_NV_cooperative_matrix";
+    return fmt::format("{} with products of {} is missing", extension,
+                       kind.is_real() ? "f16 to f32" : "i8 to i32");
   }
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;
@@ -283,6 +290,10 @@ std::vector<Tunable> coopmat_tunables() {
        .allowed = {1, 2, 4, 8}},
       {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, used alternately"},
       {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
+      {.name = "matrices",
+       .max = 2,
+       .doc =
+           "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
       {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
       weights_tunable(),
       bake_tunable()};

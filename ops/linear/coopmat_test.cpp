@@ -147,9 +147,9 @@ TEST_F(CoopmatTest, MatricesAreDemandedByName) {
   const DeviceInfo without = contrasting_devices().at(3);
   EXPECT_EQ(refusal_on(without, trial("q8ta_linear", {5, 64, 20})), "");
   EXPECT_EQ(refusal_on(without, trial("q8ta_linear", {5, 64, 20}, {{"plain", 0}})),
-            "VK_NV_cooperative_matrix with products of i8 to i32 is missing");
+            "VK_KHR_ or VK_NV_cooperative_matrix with products of i8 to i32 is missing");
   EXPECT_EQ(refusal_on(without, trial("linear_q4gsw", {5, 64, 20}, {{"plain", 0}})),
-            "VK_NV_cooperative_matrix with products of f16 to f32 is missing");
+            "VK_KHR_ or VK_NV_cooperative_matrix with products of f16 to f32 is missing");
   DeviceInfo of_halves = gpu;
   of_halves.cooperative_shapes = {{16, 16, 16, DType::F16, DType::F32}};
   EXPECT_TRUE(has_matrices(of_halves, {XKind::Real, WeightKind::Int8}));

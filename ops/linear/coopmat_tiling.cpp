@@ -33,9 +33,9 @@ bool is_usable(const CooperativeShape& shape, const LinearKind& kind, std::uint3
   const DType sums = kind.is_real() ? DType::F32 : DType::I32;
   const std::uint32_t unit = kind.is_real() ? 8 : 16;
   const std::uint32_t all = shape.rows * shape.columns, elements = all / lanes;
-  return shape.factors == factors && shape.sums == sums && shape.rows % 4 == 0 && shape.columns % 4 == 0 &&
-         shape.depth % unit == 0 && all % lanes == 0 && std::has_single_bit(elements) && elements >= 2 &&
-         elements <= 32;
+  return shape.factors == factors && shape.sums == sums && !shape.saturates && shape.rows % 4 == 0 &&
+         shape.columns % 4 == 0 && shape.depth % unit == 0 && all % lanes == 0 &&
+         std::has_single_bit(elements) && elements >= 2 && elements <= 32;
 }
 
 std::int64_t products_of(const Fragment& fragment) {
@@ -199,21 +199,30 @@ std::int64_t CoopmatTiling::plain_turns() const {
   return beginning + turns(slabs, of_slab) + groups * of_group + ending;
 }
 
-std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind) {
+std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind, WantedMatrices wanted) {
   const bool computes = device.has(kind.is_real() ? Feature::Float16 : Feature::Int8);
-  if (!device.has(Feature::CooperativeMatrixNv) || !computes) return std::nullopt;
+  if (!computes) return std::nullopt;
   std::optional<Fragment> best;
   for (const CooperativeShape& shape : device.cooperative_shapes) {
-    if (!is_usable(shape, kind, device.subgroup_size)) continue;
-    const Fragment fragment{shape.rows, shape.columns, shape.depth};
-    if (!best || products_of(fragment) > products_of(*best)) best = fragment;
+    const bool is_khr = shape.extension == MatrixExtension::Khr;
+    const bool is_wanted = wanted == WantedMatrices::Any || (wanted == WantedMatrices::Khr) == is_khr;
+    const bool is_there = device.has(is_khr ? Feature::CooperativeMatrixKhr : Feature::CooperativeMatrixNv);
+    if (!is_wanted || !is_there || !is_usable(shape, kind, device.subgroup_size)) continue;
+    const Fragment fragment{shape.rows, shape.columns, shape.depth, shape.extension};
+    const bool is_better = !best || products_of(fragment) > products_of(*best) ||
+                           (is_khr && products_of(fragment) == products_of(*best));
+    if (is_better) best = fragment;
   }
   return best;
 }
 
+WantedMatrices wanted_matrices(const ImplPoint& point) {
+  return static_cast<WantedMatrices>(point.tuned("matrices", 0));
+}
+
 CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  const std::optional<Fragment> matrices = fragment_of(context.device, kind);
+  const std::optional<Fragment> matrices = fragment_of(context.device, kind, wanted_matrices(context));
   CoopmatTiling tiling;
   tiling.plain = context.tuned("plain", matrices ? 0 : 1) != 0;
   tiling.fragment = matrices.value_or(Fragment{16, 16, kind.is_real() ? 16 : 32});

@@ -14,7 +14,11 @@ namespace assay::ops {
 /// A product of cooperative matrices, m x k by k x n, that a subgroup computes together.
 struct Fragment {
   std::int64_t m = 16, n = 16, k = 32;
+  MatrixExtension extension = MatrixExtension::Khr;
 };
+
+/// The tunable `matrices`: the extension whose matrices are multiplied.
+enum class WantedMatrices : std::uint8_t { Any, Nv, Khr };
 
 /// The part of K that lies in shared memory at a time. Without groups it is `depth` values. With groups it is
 /// `groups` whole groups, each a whole number of fragments so that no 16 bytes of weights belong to two
@@ -77,8 +81,13 @@ struct CoopmatTiling {
   std::int64_t plain_turns() const;
 };
 
-/// The largest cooperative product of this kind that the device has, or nothing.
-std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind);
+/// The largest cooperative product of this kind that the device has, or nothing; of equal ones that of the
+/// KHR extension.
+std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind,
+                                    WantedMatrices wanted = WantedMatrices::Any);
+
+/// What a case tunes.
+WantedMatrices wanted_matrices(const ImplPoint& point);
 
 /// The tiling as tuned, or the one that is fast for this shape on this device.
 CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind);

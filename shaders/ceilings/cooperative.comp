@@ -6,6 +6,7 @@
 // Products of cooperative matrices: 8 independent sums, 4 steps per round.
 //
 // ROWS, COLUMNS, DEPTH  a is ROWS x DEPTH, b is DEPTH x COLUMNS
+// ELEMENTS              elements of a sum that an invocation holds
 // HALF                  1: a and b are float16, sums have SUM_BITS 16 or 32; 0: signed bytes, sums are int
 
 #if HALF
@@ -45,7 +46,7 @@ layout(set = 0, binding = 0) writeonly buffer Sink { uint sink[]; };
 #define START(i) TOTAL x##i = TOTAL(ELEMENT(i));
 #define STEP(i) x##i = coopMatMulAddNV(a, b, x##i);
 #define SUM(i) \
-  for (int k = 0; k < x##i.length(); ++k) sum += NUMBER(x##i[k]);
+  for (int k = 0; k < ELEMENTS; ++k) sum += NUMBER(x##i[k]);
 
 void main() {
   const FACTOR(ROWS, DEPTH) a = FACTOR(ROWS, DEPTH)(TERM(push.factor));

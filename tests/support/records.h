@@ -112,6 +112,7 @@ inline Record failed(const std::string& name) {
   a.got = 13;
   a.tile_map = "....\n.##.\n";
   a.guards = "x=after y=none";
+  a.matrix_extension = "KHR";
   return record;
 }
 

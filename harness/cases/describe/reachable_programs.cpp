@@ -100,8 +100,11 @@ std::vector<DeviceInfo> contrasting_devices() {
   rich.max_push_constant_bytes = 256;
   rich.subgroup_size = rich.min_subgroup_size = rich.max_subgroup_size = 32;
   rich.max_workgroup_subgroups = 32;
-  rich.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32}, {16, 16, 16, DType::F16, DType::F32}};
+  rich.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr},
+                             {16, 16, 16, DType::F16, DType::F32, MatrixExtension::Khr}};
   DeviceInfo several_sizes = rich;
+  several_sizes.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32},
+                                      {16, 16, 16, DType::F16, DType::F32}};
   several_sizes.subgroup_size = 64;
   several_sizes.max_subgroup_size = 64;
   DeviceInfo cpu = bare;

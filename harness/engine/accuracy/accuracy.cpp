@@ -331,6 +331,7 @@ class Investigation {
       return spec->output_class == OutputClass::Exact;
     });
     result_.guards = guards_seen(experiment_.executable().program(), case_.tensors, case_.forms);
+    result_.matrix_extension = experiment_.executable().matrix_extension();
     result_.tolerance = to_string(case_.tolerance);
     result_.tolerance_reason = case_.tolerance->reason;
     result_.reference_ms = data_.reference_ms;

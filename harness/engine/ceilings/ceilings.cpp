@@ -187,10 +187,17 @@ struct Best {
 };
 
 void measure_cooperative(Bench& bench, const DeviceInfo& device, DType factors, const Best& best) {
+  // One extension is enough: both reach the same units.
+  const bool has_khr = std::ranges::any_of(device.cooperative_shapes, [&](const CooperativeShape& shape) {
+    return shape.factors == factors && shape.extension == MatrixExtension::Khr;
+  });
   for (const CooperativeShape& shape : device.cooperative_shapes) {
-    const bool wanted = shape.factors == factors && (factors == DType::F16 || shape.sums == DType::I32);
+    const bool is_khr = shape.extension == MatrixExtension::Khr;
+    const bool wanted = shape.factors == factors && (factors == DType::F16 || shape.sums == DType::I32) &&
+                        !shape.saturates && is_khr == has_khr;
     if (!wanted || bench.arithmetic_grid().local_size % device.subgroup_size != 0) continue;
-    best.take(gops(bench, ceiling::cooperative(shape, device.subgroup_size)), to_string(shape));
+    best.take(gops(bench, ceiling::cooperative(shape, device.subgroup_size)),
+              to_string(shape) + (is_khr ? " by KHR" : " by NV"));
   }
 }
 

@@ -122,6 +122,10 @@ Arithmetic cooperative(const CooperativeShape& shape, std::uint32_t subgroup_siz
   arithmetic.defines = {define("HALF", half ? 1 : 0), define("ROWS", shape.rows),
                         define("COLUMNS", shape.columns), define("DEPTH", shape.depth)};
   if (half) arithmetic.defines.push_back(define("SUM_BITS", shape.sums == DType::F16 ? 16 : 32));
+  // Not asked of the type: a driver may not know the length of KHR's among its constants.
+  arithmetic.defines.push_back(define("ELEMENTS", shape.rows * shape.columns / subgroup_size));
+  if (shape.extension == MatrixExtension::Khr)
+    arithmetic.defines.push_back({std::string(khr_matrices_define), "1"});
   const double product = 2.0 * shape.rows * shape.columns * shape.depth;
   arithmetic.operations = products_per_round * product / subgroup_size;
   arithmetic.factor = half ? std::bit_cast<std::uint32_t>(1.0F) : 1;
@@ -155,7 +159,8 @@ std::vector<Program> all_programs() {
        {fma(Real::Single), fma(Real::Half), dot4x8(Addition::Plain), dot4x8(Addition::Saturating),
         cooperative({any_size, any_size, any_size, DType::F16, DType::F16}, 1),
         cooperative({any_size, any_size, any_size, DType::F16, DType::F32}, 1),
-        cooperative({any_size, any_size, any_size, DType::I8, DType::I32}, 1)}) {
+        cooperative({any_size, any_size, any_size, DType::I8, DType::I32}, 1),
+        cooperative({any_size, any_size, any_size, DType::I8, DType::I32, MatrixExtension::Khr}, 1)}) {
     programs.push_back(arithmetic_kernel(arithmetic, grid, 1).program);
   }
   return programs;

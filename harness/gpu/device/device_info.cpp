@@ -37,15 +37,49 @@ std::vector<VkCooperativeMatrixPropertiesNV> properties_of(VkPhysicalDevice devi
   return found;
 }
 
-/// The shapes of DeviceInfo::cooperative_shapes, in the driver's order; the device must have the feature.
-std::vector<CooperativeShape> cooperative_shapes(VkPhysicalDevice device) {
+/// The same by the KHR extension, whose function no version of Vulkan includes.
+std::vector<VkCooperativeMatrixPropertiesKHR> properties_khr_of(VkPhysicalDevice device) {
+  const auto list = reinterpret_cast<PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR>(
+      vkGetInstanceProcAddr(volkGetLoadedInstance(), "vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR"));
+  if (list == nullptr) return {};
+  std::uint32_t count = 0;
+  check(list(device, &count, nullptr), "listing a device's cooperative matrices");
+  std::vector<VkCooperativeMatrixPropertiesKHR> found(
+      count, {.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR});
+  check(list(device, &count, found.data()), "listing a device's cooperative matrices");
+  return found;
+}
+
+/// Adds a shape that kernels can use: both factors and both sums of one type, which has a dtype.
+template <class VulkanProperties>
+void add_shape(const VulkanProperties& one, bool has_one_sum, CooperativeShape shape,
+               std::vector<CooperativeShape>& shapes) {
+  const auto factors = dtype_of_component(one.AType);
+  const auto sums = dtype_of_component(one.CType);
+  if (!factors || !sums || one.AType != one.BType || !has_one_sum || one.scope != VK_SCOPE_SUBGROUP_NV)
+    return;
+  shape.rows = one.MSize;
+  shape.columns = one.NSize;
+  shape.depth = one.KSize;
+  shape.factors = *factors;
+  shape.sums = *sums;
+  shapes.push_back(shape);
+}
+
+/// The shapes of DeviceInfo::cooperative_shapes, in the driver's order, those of the KHR extension first.
+/// What counts is the list: there are drivers that announce the feature without one.
+std::vector<CooperativeShape> cooperative_shapes(VkPhysicalDevice device, const DeviceInfo& info) {
   std::vector<CooperativeShape> shapes;
-  for (const VkCooperativeMatrixPropertiesNV& one : properties_of(device)) {
-    const auto factors = dtype_of_component(one.AType);
-    const auto sums = dtype_of_component(one.CType);
-    const bool uniform = one.AType == one.BType && one.CType == one.DType;
-    if (!factors || !sums || !uniform || one.scope != VK_SCOPE_SUBGROUP_NV) continue;
-    shapes.push_back({one.MSize, one.NSize, one.KSize, *factors, *sums});
+  if (info.has(Feature::CooperativeMatrixKhr)) {
+    for (const VkCooperativeMatrixPropertiesKHR& one : properties_khr_of(device)) {
+      add_shape(one, one.CType == one.ResultType,
+                {.extension = MatrixExtension::Khr, .saturates = one.saturatingAccumulation == VK_TRUE},
+                shapes);
+    }
+  }
+  if (info.has(Feature::CooperativeMatrixNv)) {
+    for (const VkCooperativeMatrixPropertiesNV& one : properties_of(device))
+      add_shape(one, one.CType == one.DType, {.extension = MatrixExtension::Nv}, shapes);
   }
   return shapes;
 }
@@ -269,9 +303,7 @@ std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
   device.info.timestamp_valid_bits = families[*family].timestampValidBits;
   device.info.extensions = device.facts.extensions;
   device.info.features = FeatureChain(device.facts).features();
-  if (device.info.has(Feature::CooperativeMatrixNv)) {
-    device.info.cooperative_shapes = cooperative_shapes(handle);
-  }
+  device.info.cooperative_shapes = cooperative_shapes(handle, device.info);
   return device;
 }
 

@@ -9,8 +9,12 @@ class CooperativeTest : public GpuTest {};
 
 TEST_F(CooperativeTest, ShapesAreListedWhereTheDeviceHasTheFeatureAndOnlyThere) {
   const std::vector<CooperativeShape> shapes = device().info().cooperative_shapes;
-  EXPECT_EQ(!shapes.empty(), device().info().has(Feature::CooperativeMatrixNv));
+  const DeviceInfo& info = device().info();
+  EXPECT_LE(!shapes.empty(),
+            info.has(Feature::CooperativeMatrixNv) || info.has(Feature::CooperativeMatrixKhr));
   for (const CooperativeShape& shape : shapes) {
+    EXPECT_TRUE(info.has(shape.extension == MatrixExtension::Khr ? Feature::CooperativeMatrixKhr
+                                                                 : Feature::CooperativeMatrixNv));
     EXPECT_GT(shape.rows, 0U);
     EXPECT_GT(shape.columns, 0U);
     EXPECT_GT(shape.depth, 0U);

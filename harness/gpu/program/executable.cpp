@@ -9,6 +9,8 @@
 #include "harness/gpu/program/pipeline_statistics.h"
 #include "harness/gpu/program/program_hash.h"
 #include "harness/gpu/program/recording.h"
+#include "harness/gpu/spirv/spirv_capabilities.h"
+#include "harness/gpu/spirv/spirv_instructions.h"
 
 #include <fmt/format.h>
 
@@ -50,6 +52,7 @@ struct Made {
   double compile_ms = 0;
   std::string spirv_hash;
   std::string guardless_shader;
+  std::string matrix_extension;
 };
 
 /// A dispatch's module: the library's, or for an external call one made from it.
@@ -75,6 +78,16 @@ bool binds_buffer(const Dispatch& dispatch, const Program& program, std::span<co
   });
 }
 
+std::string matrix_extension_of(std::span<const ShaderInterface> interfaces) {
+  for (const ShaderInterface& one : interfaces) {
+    for (const std::uint32_t capability : one.capabilities) {
+      if (capability == capability_cooperative_matrix_khr) return "KHR";
+      if (capability == spv::CapabilityCooperativeMatrixNV) return "NV";
+    }
+  }
+  return "";
+}
+
 /// Reports no phase, so that any thread may call it.
 Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program& program,
                     std::span<const Physical> tensors, std::uint32_t guard,
@@ -94,6 +107,7 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
     if (!dispatch.external && !interfaces.back().knows_guards && binds_buffer(dispatch, program, tensors))
       made.guardless_shader = dispatch.shader;
   }
+  made.matrix_extension = matrix_extension_of(interfaces);
   // What an external call needs is known only now.
   if (const auto reason = beyond_limits(made.program, tensors, device.info())) throw Unsupported(*reason);
   check_interfaces(made.program, tensors, interfaces, device.info(), access);
@@ -144,6 +158,7 @@ struct Executable::State {
   double compile_ms = 0;
   std::string spirv_hash;
   std::string guardless_shader;
+  std::string matrix_extension;
   std::string label = "program";
 };
 
@@ -157,6 +172,7 @@ void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAcce
   compile_ms = made.compile_ms;
   spirv_hash = std::move(made.spirv_hash);
   guardless_shader = std::move(made.guardless_shader);
+  matrix_extension = std::move(made.matrix_extension);
 }
 
 void prepare_executable(Device& device, ShaderLibrary& shaders, const Program& program,
@@ -250,6 +266,10 @@ Executable::Executable(Device& device, ShaderLibrary& shaders, const Program& pr
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
 Executable& Executable::operator=(Executable&&) noexcept = default;
+
+const std::string& Executable::matrix_extension() const {
+  return state_->matrix_extension;
+}
 
 const std::string& Executable::guardless_shader() const {
   return state_->guardless_shader;

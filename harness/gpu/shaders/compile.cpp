@@ -1,6 +1,7 @@
 #include "harness/gpu/shaders/compile.h"
 
 #include "harness/gpu/gpu.h"
+#include "harness/gpu/spirv/khr_matrices.h"
 
 #include <fmt/format.h>
 #include <glslang/Public/ResourceLimits.h>
@@ -8,6 +9,7 @@
 #include <glslang/SPIRV/GlslangToSpv.h>
 #include <glslang/SPIRV/disassemble.h>
 
+#include <algorithm>
 #include <memory>
 #include <sstream>
 
@@ -145,6 +147,16 @@ std::string disassemble(std::span<const std::uint32_t> words) {
   std::ostringstream text;
   spv::Disassemble(text, {words.begin(), words.end()});
   return text.str();
+}
+
+std::vector<std::uint32_t> finished_module(const std::string& display, std::vector<std::uint32_t> words,
+                                           const std::vector<Define>& defines) {
+  if (std::ranges::find(defines, khr_matrices_define, &Define::name) == defines.end()) return words;
+  try {
+    return with_khr_matrices(words);
+  } catch (const Error& error) {
+    throw CompileError(fmt::format("{}: {}", display, error.what()));
+  }
 }
 
 }  // namespace assay::gpu

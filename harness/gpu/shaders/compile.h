@@ -31,6 +31,11 @@ std::vector<std::uint32_t> compile_glsl(const std::string& name,
                                         const std::map<std::string, ShaderSource>& sources,
                                         const std::vector<Define>& defines, const std::string& places);
 
+/// The module as drivers get it: with KHR's matrices if the defines ask for them. `words` are valid. Throws
+/// CompileError.
+std::vector<std::uint32_t> finished_module(const std::string& display, std::vector<std::uint32_t> words,
+                                           const std::vector<Define>& defines);
+
 /// glslang's log made readable: "shaders/x.comp:12: error: ..." with the source line below, then the defines.
 std::string compile_story(const std::string& log, const std::map<std::string, ShaderSource>& sources,
                           const std::vector<Define>& defines);

@@ -112,7 +112,7 @@ std::vector<std::uint32_t> compile_request(std::string_view request) {
   const GlslangProcess glslang;
   std::vector<std::uint32_t> words = compile_glsl(name, sources, defines, places);
   check_module(source.display, words);
-  return words;
+  return finished_module(source.display, std::move(words), defines);
 }
 
 std::string answer_to(std::string_view request) {

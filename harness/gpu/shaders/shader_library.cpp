@@ -144,7 +144,7 @@ std::vector<std::uint32_t> ShaderLibrary::State::words_of(const Variant& variant
   std::call_once(glslang_started, [this] { glslang.emplace(); });
   std::vector<std::uint32_t> words = compile_glsl(variant.shader, found, variant.defines, places);
   if (is_foreign) check_module(source.display, words);
-  return words;
+  return finished_module(source.display, std::move(words), variant.defines);
 }
 
 Spirv ShaderLibrary::State::build(const Variant& variant, const Sources& found, bool is_foreign) {

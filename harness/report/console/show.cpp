@@ -119,6 +119,8 @@ void show_accuracy(Page& page, const AccuracyResult& a) {
   page.line("input hash", a.input_hash);
   page.line("output hash", output_hash_line(a));
   page.line("guards", a.guards);
+  page.line("matrices",
+            a.matrix_extension.empty() ? "" : "by VK_" + a.matrix_extension + "_cooperative_matrix");
   page.line("reference", ms(a.reference_ms) + " on the CPU");
   page.line("device", ms(a.gpu_ms) + " for upload, runs and download");
   page.line("memory", std::to_string(a.memory_bytes) + " bytes");

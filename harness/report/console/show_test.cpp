@@ -190,6 +190,7 @@ accuracy
   input hash      11112222333344445555666677778888
   output hash     9999aaaabbbbccccddddeeeeffff0000 (every output is exact: equal on all devices)
   guards          x=after y=none
+  matrices        by VK_KHR_cooperative_matrix
   reference       0.250 ms on the CPU
   device          1.500 ms for upload, runs and download
   memory          4096 bytes

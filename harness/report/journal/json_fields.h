@@ -164,6 +164,9 @@ inline std::optional<DType> parse_enum(const std::string& name, DType) {
 inline std::optional<TimerQuality> parse_enum(const std::string& name, TimerQuality) {
   return named(name, TimerQuality::Broken);
 }
+inline std::optional<MatrixExtension> parse_enum(const std::string& name, MatrixExtension) {
+  return named(name, MatrixExtension::Khr);
+}
 inline std::optional<Feature> parse_enum(const std::string& name, Feature) {
   return named(name, Feature::CooperativeMatrixNv);
 }

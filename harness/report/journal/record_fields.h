@@ -35,6 +35,8 @@ void fields(Visit& visit, Is<CooperativeShape> auto& x) {
   visit("depth", x.depth);
   visit("factors", x.factors);
   visit("sums", x.sums);
+  visit("extension", x.extension);
+  visit("saturates", x.saturates);
 }
 
 template <class Visit>
@@ -263,6 +265,7 @@ void fields(Visit& visit, Is<AccuracyResult> auto& x) {
   visit("output_hash", x.output_hash);
   visit("hash_is_portable", x.hash_is_portable);
   visit("guards", x.guards);
+  visit("matrix_extension", x.matrix_extension);
   visit("reference_ms", x.reference_ms);
   visit("gpu_ms", x.gpu_ms);
   visit("memory_bytes", x.memory_bytes);

@@ -180,6 +180,7 @@ struct AccuracyResult {
   /// What of the memory around buffers a stray write would be seen in: "both" sides, or for a kernel that
   /// knows of no guards by tensor, "x=after y=none". Empty: no buffer is bound.
   std::string guards;
+  std::string matrix_extension;  ///< whose matrices the kernels multiply: "KHR", "NV"; empty: none do
   double reference_ms = 0;
   double gpu_ms = 0;  ///< wall time of upload, runs and download
   std::int64_t memory_bytes = 0;

@@ -196,6 +196,12 @@ Columns place_columns() {
        [](const RunInfo&, const Record& record) { return std::to_string(record.validation_messages); }},
       {"total_ms", "ms", "wall time of the whole case, without making its group's data and reference",
        [](const RunInfo&, const Record& record) { return fixed(record.total_ms, 3); }},
+      {"matrix_extension", "text",
+       "extension of the cooperative matrices that the kernels multiply: KHR or NV; absent if they multiply "
+       "none",
+       [](const RunInfo&, const Record& record) {
+         return record.accuracy ? record.accuracy->matrix_extension : "";
+       }},
       {"file", "text", "case file",
        [](const RunInfo&, const Record& record) { return record.info.where.file; }},
       {"line", "number", "line of the case in that file",
