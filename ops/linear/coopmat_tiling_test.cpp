@@ -3,6 +3,8 @@
 #include "harness/cases/describe/reachable_programs.h"
 #include "ops/linear/linear_test_support.h"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 // How products of matrices are cut: checks every tiling for what the kernel relies on.
@@ -168,15 +170,72 @@ TEST_F(CoopmatTilingTest, FragmentsAreTheLargestThatTheDeviceHas) {
   EXPECT_THAT(shape_of(reals), testing::IsEmpty());
 }
 
+TEST_F(CoopmatTilingTest, OfEqualFragmentsTheOneOfKhrIsTakenUnlessTheOtherIsWanted) {
+  using enum MatrixExtension;
+  DeviceInfo device = contrasting_devices().at(1);
+  device.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, Nv},
+                               {16, 16, 32, DType::I8, DType::I32, Khr}};
+  const auto extension = [&](WantedMatrices wanted) {
+    return fragment_of(device, integers, wanted)->extension;
+  };
+  EXPECT_EQ(extension(WantedMatrices::Any), Khr);
+  EXPECT_EQ(extension(WantedMatrices::Nv), Nv);
+  EXPECT_EQ(extension(WantedMatrices::Khr), Khr);
+  device.cooperative_shapes.back().depth = 16;
+  EXPECT_EQ(extension(WantedMatrices::Any), Nv) << "it is larger";
+  device.cooperative_shapes.front().saturates = true;
+  EXPECT_EQ(extension(WantedMatrices::Any), Khr) << "sums must wrap";
+  EXPECT_FALSE(fragment_of(device, integers, WantedMatrices::Nv));
+}
+
+/// What drivers of other vendors list (from their sources and reports; none of these was run on): only
+/// fragments are looked at here, not speed.
+TEST_F(CoopmatTilingTest, TheFragmentsOfOtherVendorsAreTakenOrNotAsTheyFit) {
+  using enum MatrixExtension;
+  const auto with = [](std::uint32_t subgroup, std::vector<CooperativeShape> shapes) {
+    DeviceInfo device = contrasting_devices().at(1);
+    std::erase(device.features, Feature::CooperativeMatrixNv);
+    device.subgroup_size = subgroup;
+    device.cooperative_shapes = std::move(shapes);
+    return device;
+  };
+  const auto text = [](const std::optional<Fragment>& one) {
+    return one ? fmt::format("{}x{}x{}", one->m, one->n, one->k) : std::string("none");
+  };
+  const DeviceInfo amd =
+      with(64, {{16, 16, 16, DType::F16, DType::F32, Khr}, {16, 16, 16, DType::I8, DType::I32, Khr}});
+  EXPECT_EQ(text(fragment_of(amd, integers)), "16x16x16");
+  EXPECT_EQ(text(fragment_of(amd, reals)), "16x16x16");
+  const DeviceInfo intel_dg2 =
+      with(8, {{8, 8, 16, DType::F16, DType::F32, Khr}, {8, 8, 32, DType::I8, DType::I32, Khr}});
+  EXPECT_EQ(text(fragment_of(intel_dg2, integers)), "8x8x32");
+  EXPECT_EQ(text(fragment_of(intel_dg2, reals)), "8x8x16");
+  const DeviceInfo intel_xe2 =
+      with(16, {{8, 16, 16, DType::F16, DType::F32, Khr}, {8, 16, 32, DType::I8, DType::I32, Khr}});
+  EXPECT_EQ(text(fragment_of(intel_xe2, integers)), "8x16x32");
+  EXPECT_EQ(text(fragment_of(intel_xe2, reals)), "8x16x16");
+  const DeviceInfo qualcomm = with(64, {{64, 16, 32, DType::I8, DType::I32, Khr}});
+  EXPECT_EQ(text(fragment_of(qualcomm, integers)), "64x16x32");
+  EXPECT_EQ(text(fragment_of(qualcomm, reals)), "none");
+  const DeviceInfo lavapipe =
+      with(8, {{8, 8, 8, DType::F16, DType::F32, Khr}, {8, 8, 8, DType::I8, DType::I32, Khr}});
+  EXPECT_EQ(text(fragment_of(lavapipe, integers)), "none") << "rows of 16 bytes are loaded";
+  EXPECT_EQ(text(fragment_of(lavapipe, reals)), "8x8x8");
+}
+
 TEST_F(CoopmatTilingTest, FragmentsNeedTheirFeatures) {
-  const DeviceInfo rich = contrasting_devices().at(1);
-  const auto has = [&](Feature lacking, const LinearKind& kind) {
-    DeviceInfo device = rich;
+  const DeviceInfo by_khr = contrasting_devices().at(1), by_nv = contrasting_devices().at(2);
+  const auto has_on = [](DeviceInfo device, Feature lacking, const LinearKind& kind) {
     std::erase(device.features, lacking);
     return fragment_of(device, kind).has_value();
   };
-  EXPECT_FALSE(has(Feature::CooperativeMatrixNv, integers));
-  EXPECT_FALSE(has(Feature::CooperativeMatrixNv, reals));
+  const auto has = [&](Feature lacking, const LinearKind& kind) { return has_on(by_khr, lacking, kind); };
+  for (const LinearKind& kind : {integers, reals}) {
+    EXPECT_FALSE(has_on(by_khr, Feature::CooperativeMatrixKhr, kind));
+    EXPECT_TRUE(has_on(by_khr, Feature::CooperativeMatrixNv, kind));
+    EXPECT_FALSE(has_on(by_nv, Feature::CooperativeMatrixNv, kind));
+    EXPECT_TRUE(has_on(by_nv, Feature::CooperativeMatrixKhr, kind));
+  }
   EXPECT_FALSE(has(Feature::Int8, grouped));
   EXPECT_TRUE(has(Feature::Int8, reals));
   EXPECT_FALSE(has(Feature::Float16, reals));

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "harness/cases/case.h"
 #include "harness/base/statistics.h"
 #include "harness/base/status.h"
+#include "harness/cases/case.h"
 #include "harness/report/record/record.h"
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 #include "harness/engine/ceilings/ceilings_kernels.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <spirv-tools/libspirv.hpp>
 
