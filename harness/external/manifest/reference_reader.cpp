@@ -7,8 +7,6 @@
 namespace assay::external {
 namespace {
 
-using cases::diagnose;
-using cases::Problem;
 using cases::Problems;
 
 /// Reads the call of another op.

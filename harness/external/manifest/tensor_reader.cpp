@@ -226,9 +226,10 @@ std::vector<DeclaredTensor> read_tensors(const Node::Entry& entry, const std::ve
   }
   std::vector<DeclaredTensor> tensors;
   cases::Problems problems;
-  for (const Node::Entry& one : entry.value->entries)
+  for (const Node::Entry& one : entry.value->entries) {
     problems.attempt(
         [&] { tensors.push_back(TensorReader(one, params, scope, has_class_elsewhere).read()); });
+  }
   problems.settle();
   for (const DeclaredTensor& tensor : tensors) {
     const auto bound = std::ranges::find(tensors, tensor.name + "_bound", &DeclaredTensor::name);

@@ -50,17 +50,18 @@ std::vector<VkCooperativeMatrixPropertiesKHR> properties_khr_of(VkPhysicalDevice
   return found;
 }
 
+/// The types of a product, as either extension lists them.
+struct ListedTypes {
+  VkComponentTypeNV a, b, c, result;
+  VkScopeNV scope;
+};
+
 /// Adds a shape that kernels can use: both factors and both sums of one type, which has a dtype.
-template <class VulkanProperties>
-void add_shape(const VulkanProperties& one, bool has_one_sum, CooperativeShape shape,
-               std::vector<CooperativeShape>& shapes) {
-  const auto factors = dtype_of_component(one.AType);
-  const auto sums = dtype_of_component(one.CType);
-  if (!factors || !sums || one.AType != one.BType || !has_one_sum || one.scope != VK_SCOPE_SUBGROUP_NV)
-    return;
-  shape.rows = one.MSize;
-  shape.columns = one.NSize;
-  shape.depth = one.KSize;
+void add_shape(CooperativeShape shape, const ListedTypes& types, std::vector<CooperativeShape>& shapes) {
+  const auto factors = dtype_of_component(types.a);
+  const auto sums = dtype_of_component(types.c);
+  const bool uniform = types.a == types.b && types.c == types.result;
+  if (!factors || !sums || !uniform || types.scope != VK_SCOPE_SUBGROUP_NV) return;
   shape.factors = *factors;
   shape.sums = *sums;
   shapes.push_back(shape);
@@ -72,14 +73,20 @@ std::vector<CooperativeShape> cooperative_shapes(VkPhysicalDevice device, const 
   std::vector<CooperativeShape> shapes;
   if (info.has(Feature::CooperativeMatrixKhr)) {
     for (const VkCooperativeMatrixPropertiesKHR& one : properties_khr_of(device)) {
-      add_shape(one, one.CType == one.ResultType,
-                {.extension = MatrixExtension::Khr, .saturates = one.saturatingAccumulation == VK_TRUE},
-                shapes);
+      add_shape({.rows = one.rows,
+                 .columns = one.columns,
+                 .depth = one.depth,
+                 .extension = MatrixExtension::Khr,
+                 .saturates = one.saturates == VK_TRUE},
+                {one.a_type, one.b_type, one.c_type, one.result_type, one.scope}, shapes);
     }
   }
   if (info.has(Feature::CooperativeMatrixNv)) {
-    for (const VkCooperativeMatrixPropertiesNV& one : properties_of(device))
-      add_shape(one, one.CType == one.DType, {.extension = MatrixExtension::Nv}, shapes);
+    for (const VkCooperativeMatrixPropertiesNV& one : properties_of(device)) {
+      add_shape(
+          {.rows = one.MSize, .columns = one.NSize, .depth = one.KSize, .extension = MatrixExtension::Nv},
+          {one.AType, one.BType, one.CType, one.DType, one.scope}, shapes);
+    }
   }
   return shapes;
 }

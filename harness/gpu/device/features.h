@@ -22,13 +22,13 @@ struct VkPhysicalDeviceCooperativeMatrixFeaturesKHR {
 inline constexpr auto VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR =
     static_cast<VkStructureType>(1000506000);
 
-/// Components are numbered as in the NV extension, whose names are used for them.
+/// Its members as the registry orders them; components and scopes are numbered as in the NV extension.
 struct VkCooperativeMatrixPropertiesKHR {
   VkStructureType sType;
   void* pNext;
-  std::uint32_t MSize, NSize, KSize;
-  VkComponentTypeNV AType, BType, CType, ResultType;
-  VkBool32 saturatingAccumulation;
+  std::uint32_t rows, columns, depth;
+  VkComponentTypeNV a_type, b_type, c_type, result_type;
+  VkBool32 saturates;
   VkScopeNV scope;
 };
 inline constexpr auto VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR =
