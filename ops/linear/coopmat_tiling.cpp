@@ -38,6 +38,18 @@ bool is_usable(const CooperativeShape& shape, const LinearKind& kind, std::uint3
          std::has_single_bit(elements) && elements >= 2 && elements <= 32;
 }
 
+/// Sums of groups are scaled in matrices of floats, which must be of a size that the extension lists, too.
+bool scales_in_floats(const LinearKind& kind) {
+  return kind.is_grouped() && !kind.is_real();
+}
+
+bool has_floats(const DeviceInfo& device, const CooperativeShape& like) {
+  return std::ranges::any_of(device.cooperative_shapes, [&](const CooperativeShape& one) {
+    return one.sums == DType::F32 && one.rows == like.rows && one.columns == like.columns &&
+           one.extension == like.extension;
+  });
+}
+
 std::int64_t products_of(const Fragment& fragment) {
   return fragment.m * fragment.n * fragment.k;
 }
@@ -208,6 +220,7 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
     const bool is_wanted = wanted == WantedMatrices::Any || (wanted == WantedMatrices::Khr) == is_khr;
     const bool is_there = device.has(is_khr ? Feature::CooperativeMatrixKhr : Feature::CooperativeMatrixNv);
     if (!is_wanted || !is_there || !is_usable(shape, kind, device.subgroup_size)) continue;
+    if (scales_in_floats(kind) && !has_floats(device, shape)) continue;
     const Fragment fragment{shape.rows, shape.columns, shape.depth, shape.extension};
     const bool is_better = !best || products_of(fragment) > products_of(*best) ||
                            (is_khr && products_of(fragment) == products_of(*best));

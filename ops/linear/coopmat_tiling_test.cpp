@@ -153,7 +153,7 @@ TEST_F(CoopmatTilingTest, FragmentsAreTheLargestThatTheDeviceHas) {
     return {fragment->m, fragment->n, fragment->k};
   };
   EXPECT_THAT(shape_of(integers), testing::ElementsAre(16, 16, 32));
-  EXPECT_THAT(shape_of(grouped), testing::ElementsAre(16, 16, 32));
+  EXPECT_THAT(shape_of(grouped), testing::ElementsAre(16, 8, 32)) << "a matrix of floats has this size, too";
   EXPECT_THAT(shape_of(reals), testing::ElementsAre(16, 8, 16));
   // More elements per invocation than the kernel can name, and a number that it does not know.
   device.subgroup_size = 4;
@@ -217,6 +217,9 @@ TEST_F(CoopmatTilingTest, TheFragmentsOfOtherVendorsAreTakenOrNotAsTheyFit) {
   const DeviceInfo qualcomm = with(64, {{64, 16, 32, DType::I8, DType::I32, Khr}});
   EXPECT_EQ(text(fragment_of(qualcomm, integers)), "64x16x32");
   EXPECT_EQ(text(fragment_of(qualcomm, reals)), "none");
+  EXPECT_EQ(text(fragment_of(qualcomm, grouped)), "none")
+      << "it lists no matrix of floats, in which groups are scaled";
+  EXPECT_EQ(text(fragment_of(amd, grouped)), "16x16x16");
   const DeviceInfo lavapipe =
       with(8, {{8, 8, 8, DType::F16, DType::F32, Khr}, {8, 8, 8, DType::I8, DType::I32, Khr}});
   EXPECT_EQ(text(fragment_of(lavapipe, integers)), "none") << "rows of 16 bytes are loaded";

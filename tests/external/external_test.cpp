@@ -177,7 +177,7 @@ TEST_F(External, FaultsAreTriedInItsKernelsAlone) {
 }
 
 TEST_F(External, PointsAreDrawnOfWhatIsUpdatedInPlace) {
-  const ProcessResult result = assay({"fuzz", "axpy", "--ops", (here / "axpy").string(), "--seconds", "3",
+  const ProcessResult result = assay({"fuzz", "axpy", "--ops", (here / "axpy").string(), "--seconds", "10",
                                       "--seed", "1", "--out", folder / "fuzz"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("PASS"));

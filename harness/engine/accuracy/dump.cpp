@@ -92,8 +92,16 @@ void dump_program(const std::filesystem::path& folder, const Program& program, g
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     const Dispatch& dispatch = program.dispatches[i];
     const gpu::Spirv& spirv = shaders.compile(dispatch);
+    // The disassembler does not know what the matrices become.
+    Dispatch readable = dispatch;
+    const bool is_rewritten = std::erase_if(readable.defines, [](const Define& one) {
+                                return one.name == khr_matrices_define;
+                              }) > 0;
     write_text(folder / fmt::format("{}.{}.spvasm", i, file_word(dispatch.label)),
-               description(dispatch, spirv.hash) + gpu::disassemble(spirv.words));
+               description(dispatch, spirv.hash) +
+                   (is_rewritten ? "; its matrices become those of VK_KHR_cooperative_matrix for the driver\n"
+                                 : "") +
+                   gpu::disassemble(is_rewritten ? shaders.compile(readable).words : spirv.words));
   }
 }
 

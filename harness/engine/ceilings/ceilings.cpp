@@ -186,18 +186,29 @@ struct Best {
   }
 };
 
-void measure_cooperative(Bench& bench, const DeviceInfo& device, DType factors, const Best& best) {
-  // One extension is enough: both reach the same units.
-  const bool has_khr = std::ranges::any_of(device.cooperative_shapes, [&](const CooperativeShape& shape) {
-    return shape.factors == factors && shape.extension == MatrixExtension::Khr;
-  });
+/// The shapes whose rates count for these factors. One extension is enough, since both reach the same units.
+std::vector<CooperativeShape> counted_shapes(const DeviceInfo& device, DType factors) {
+  std::vector<CooperativeShape> counted;
   for (const CooperativeShape& shape : device.cooperative_shapes) {
-    const bool is_khr = shape.extension == MatrixExtension::Khr;
-    const bool wanted = shape.factors == factors && (factors == DType::F16 || shape.sums == DType::I32) &&
-                        !shape.saturates && is_khr == has_khr;
-    if (!wanted || bench.arithmetic_grid().local_size % device.subgroup_size != 0) continue;
-    best.take(gops(bench, ceiling::cooperative(shape, device.subgroup_size)),
-              to_string(shape) + (is_khr ? " by KHR" : " by NV"));
+    const bool has_sums = factors == DType::F16 || shape.sums == DType::I32;
+    if (shape.factors == factors && has_sums && !shape.saturates) counted.push_back(shape);
+  }
+  const auto is_khr = [](const CooperativeShape& shape) { return shape.extension == MatrixExtension::Khr; };
+  if (std::ranges::any_of(counted, is_khr))
+    std::erase_if(counted, [&](const auto& one) { return !is_khr(one); });
+  return counted;
+}
+
+void measure_cooperative(Bench& bench, const DeviceInfo& device, DType factors, const Best& best) {
+  const std::uint32_t local_size = bench.arithmetic_grid().local_size;
+  const bool varies = device.min_subgroup_size != device.max_subgroup_size;
+  if (local_size % device.subgroup_size != 0) return;
+  if (varies && !device.can_demand(device.subgroup_size, {local_size, 1, 1})) return;
+  for (const CooperativeShape& shape : counted_shapes(device, factors)) {
+    ceiling::Arithmetic arithmetic = ceiling::cooperative(shape, device.subgroup_size);
+    if (varies) arithmetic.subgroup_size = device.subgroup_size;
+    best.take(gops(bench, arithmetic),
+              to_string(shape) + (shape.extension == MatrixExtension::Khr ? " by KHR" : " by NV"));
   }
 }
 

@@ -136,6 +136,7 @@ Arithmetic cooperative(const CooperativeShape& shape, std::uint32_t subgroup_siz
 Kernel arithmetic_kernel(const Arithmetic& arithmetic, const Grid& grid, std::uint32_t rounds, Keep keep) {
   Dispatch dispatch{.label = "arithmetic", .shader = arithmetic.shader, .defines = arithmetic.defines};
   dispatch.local_size = {grid.local_size, 1, 1};
+  dispatch.subgroup_size = arithmetic.subgroup_size;
   dispatch.workgroups = fold(grid.workgroups, grid.local_size);
   dispatch.push.add(std::int64_t{rounds});
   dispatch.push.add(std::int64_t{arithmetic.factor}).add(std::int64_t{arithmetic.addend});

@@ -72,7 +72,8 @@ struct Arithmetic {
   std::vector<Define> defines;
   double operations = 0;  ///< per invocation and round
   std::uint32_t factor = 0;
-  std::uint32_t addend = 0;  ///< factor and addend as bits
+  std::uint32_t addend = 0;         ///< factor and addend as bits
+  std::uint32_t subgroup_size = 0;  ///< to be demanded (Dispatch::subgroup_size)
 };
 
 enum class Real : std::uint8_t { Single, Half };

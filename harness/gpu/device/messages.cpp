@@ -6,7 +6,9 @@ namespace assay::gpu {
 
 bool layer_is_too_old(std::string_view message) {
   const auto has = [message](std::string_view part) { return message.find(part) != std::string_view::npos; };
-  return has("includes a structure with unknown VkStructureType") ||
+  // The layer's validator of SPIR-V may be older than VK_KHR_cooperative_matrix, whose capability it names.
+  return (has("SPIR-V module not valid") && has("Invalid capability operand: 6022")) ||
+         has("includes a structure with unknown VkStructureType") ||
          (has("Device Extension ") && has(" is not supported by this layer"));
 }
 

@@ -41,6 +41,8 @@ TEST(LayerIsTooOld, KnowsWhatALayerSaysOfNewerThingsAndNothingElse) {
   EXPECT_TRUE(
       layer_is_too_old("Device Extension VK_KHR_cooperative_matrix is not supported by this layer.  Using"));
   EXPECT_TRUE(layer_is_too_old("pNext chain includes a structure with unknown VkStructureType (1000506000)"));
+  EXPECT_TRUE(layer_is_too_old("SPIR-V module not valid: Invalid capability operand: 6022"));
+  EXPECT_FALSE(layer_is_too_old("SPIR-V module not valid: Invalid capability operand: 7"));
   EXPECT_FALSE(layer_is_too_old("pNext chain includes a structure with unexpected VkStructureType"));
   EXPECT_FALSE(layer_is_too_old("[ SYNC-HAZARD-READ-AFTER-WRITE ] vkCmdDispatch"));
 }

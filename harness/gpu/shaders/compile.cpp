@@ -18,7 +18,7 @@ namespace assay::gpu {
 namespace {
 
 /// Increased when the options below change, so that older results are not taken from a cache.
-constexpr int options_version = 1;
+constexpr int options_version = 2;  // raised, too, when with_khr_matrices() writes something else
 constexpr std::size_t deepest_include = 64;
 constexpr int glsl_version = 450;  ///< for sources without #version
 
@@ -155,7 +155,10 @@ std::vector<std::uint32_t> finished_module(const std::string& display, std::vect
   try {
     return with_khr_matrices(words);
   } catch (const Error& error) {
-    throw CompileError(fmt::format("{}: {}", display, error.what()));
+    throw CompileError(
+        fmt::format("{}: {}. The define {} asks for KHR's matrices; `tune: {{matrices: 1}}` of a case of "
+                    "assay's own ops takes NV's",
+                    display, error.what(), khr_matrices_define));
   }
 }
 

@@ -40,9 +40,12 @@ constexpr std::size_t bound_at = 3;  ///< the header's word that is larger than 
 class UseClasses {
  public:
   std::uint32_t root(std::uint32_t id) {
-    std::uint32_t& parent = parents_.try_emplace(id, id).first->second;
-    if (parent != id) parent = root(parent);
-    return parent;
+    while (true) {
+      std::uint32_t& parent = parents_.try_emplace(id, id).first->second;
+      if (parent == id) return id;
+      parent = parents_.try_emplace(parent, parent).first->second;  // halves the way for the next time
+      id = parent;
+    }
   }
 
   void join(std::uint32_t a, std::uint32_t b, const Instruction& by) {
@@ -304,7 +307,7 @@ class KhrWriter {
   void write_load(const Instruction& one);
   void write_store(const Instruction& one);
   void write_product(const Instruction& one);
-  std::uint32_t type_of_length(std::uint32_t type);
+  std::uint32_t type_of_length(const Instruction& one, std::uint32_t type);
   std::uint32_t layout_constant(const Instruction& one, std::uint32_t is_column_major) const;
   std::uint32_t type_for(std::uint32_t type, MatrixUse use);
   /// The type of a value, or of what a function returns.
@@ -424,10 +427,10 @@ void KhrWriter::write_product(const Instruction& one) {
   emit(op_matrix_mul_add_khr, type_of(one.type, one.result), one.result, operands);
 }
 
-/// The module asks for the length of a type that may have become several: code loops over sums.
-std::uint32_t KhrWriter::type_of_length(std::uint32_t type) {
+std::uint32_t KhrWriter::type_of_length(const Instruction& one, std::uint32_t type) {
   const std::set<MatrixUse> uses = flow_.uses(type);
-  return type_for(type, uses.contains(MatrixUse::Accumulator) ? MatrixUse::Accumulator : *uses.begin());
+  if (uses.size() > 1) refuse(one, "the length of a type with several uses, whose lengths may differ");
+  return type_for(type, *uses.begin());
 }
 
 void KhrWriter::write(const Instruction& one) {
@@ -474,11 +477,12 @@ void KhrWriter::write(const Instruction& one) {
     case spv::OpCooperativeMatrixMulAddNV:
       return write_product(one);
     case spv::OpCooperativeMatrixLengthNV:
-      return emit(op_matrix_length_khr, one.type, one.result, std::array{type_of_length(one.operands[0])});
+      return emit(op_matrix_length_khr, one.type, one.result,
+                  std::array{type_of_length(one, one.operands[0])});
     case spv::OpSpecConstantOp:
       if (one.operands[0] != spv::OpCooperativeMatrixLengthNV) return emit(one);
       return emit(one.opcode, one.type, one.result,
-                  std::array{std::uint32_t{op_matrix_length_khr}, type_of_length(one.operands[1])});
+                  std::array{std::uint32_t{op_matrix_length_khr}, type_of_length(one, one.operands[1])});
     default:
       return emit(one.opcode, one.type == 0 ? 0 : type_of(one.type, one.result), one.result, one.operands);
   }
