@@ -51,9 +51,8 @@ std::string dot_product(const DeviceInfo& device) {
 
 std::string cooperative_matrix(const DeviceInfo& device) {
   std::string text;
-  for (const auto& [extension, feature] : {std::pair{MatrixExtension::Khr, Feature::CooperativeMatrixKhr},
-                                           {MatrixExtension::Nv, Feature::CooperativeMatrixNv}}) {
-    if (!device.has(feature)) continue;
+  for (const MatrixExtension extension : {MatrixExtension::Khr, MatrixExtension::Nv}) {
+    if (!device.has(feature_of(extension))) continue;
     std::vector<std::string> shapes;
     for (const CooperativeShape& shape : device.cooperative_shapes) {
       if (shape.extension == extension) shapes.push_back(to_string(shape));

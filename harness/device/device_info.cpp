@@ -25,9 +25,12 @@ std::string_view name_of(Feature feature) {
   return name_in(names, feature);
 }
 
+Feature feature_of(MatrixExtension extension) {
+  return extension == MatrixExtension::Khr ? Feature::CooperativeMatrixKhr : Feature::CooperativeMatrixNv;
+}
+
 std::string_view name_of(MatrixExtension extension) {
-  return name_of(extension == MatrixExtension::Khr ? Feature::CooperativeMatrixKhr
-                                                   : Feature::CooperativeMatrixNv);
+  return name_of(feature_of(extension));
 }
 
 std::string to_string(const CooperativeShape& shape) {

@@ -44,6 +44,7 @@ struct TextureSupport {
 /// The extension by which shaders reach a device's matrix units.
 enum class MatrixExtension : std::uint8_t { Nv, Khr };
 
+Feature feature_of(MatrixExtension extension);
 /// "VK_NV_cooperative_matrix", "VK_KHR_cooperative_matrix"
 std::string_view name_of(MatrixExtension extension);
 

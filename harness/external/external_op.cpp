@@ -211,10 +211,8 @@ std::vector<Expected> answers_at(const Declared& declared, const Params& params,
   const Manifest& manifest = declared.manifest;
   if (const auto* python = std::get_if<DeclaredPython>(&manifest.reference))
     return answers_by_python(manifest, *python, params, specs, inputs);
-  throw Error(
-      fmt::format("the op '{}' has no reference: each of its cases brings the answers for its own "
-                  "data",
-                  manifest.op));
+  throw Error(fmt::format("the op '{}' has no reference: each of its cases brings the answers for its data",
+                          manifest.op));
 }
 
 /// The answers of a case, which gives `values` of the outputs.

@@ -84,8 +84,6 @@ class OpLoader {
   /// op_of(), whose errors become problems of the reference.
   Op with_place(Manifest manifest, const Node& root) try {
     return op_of(std::move(manifest), builtin_);
-  } catch (const Problem&) {
-    throw;
   } catch (const PlacedError& error) {
     Diagnostic told = diagnose(*root.find_entry("reference")->key, error.message);
     if (error.where.line == told.where.line) told.where = error.where;

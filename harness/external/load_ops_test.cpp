@@ -90,11 +90,16 @@ class LoadOpsTest : public ::testing::Test {
     return told;
   }
 
-  static Program program(const Op& op, std::int64_t n, const std::string& dtype = "f32") {
+  static Params params_of(std::int64_t n, const std::string& dtype = "f32") {
     Params params;
     params.set("n", n);
     params.set("dtype", dtype);
     params.set("eps", 0.5);
+    return params;
+  }
+
+  static Program program(const Op& op, std::int64_t n, const std::string& dtype = "f32") {
+    const Params params = params_of(n, dtype);
     const std::vector<TensorSpec> tensors = op.tensors(params);
     const std::vector<Form> forms(tensors.size());
     const DeviceInfo device;
@@ -133,10 +138,7 @@ TEST_F(LoadOpsTest, MakesAnOpOfAManifest) {
 TEST_F(LoadOpsTest, ItsReferenceGivesABoundPerElement) {
   const LoadedOps loaded = load(good);
   ASSERT_THAT(loaded.errors, IsEmpty());
-  Params params;
-  params.set("n", std::int64_t{1});
-  params.set("dtype", std::string("f32"));
-  params.set("eps", 0.5);
+  const Params params = params_of(1);
   HostTensor x(DType::F32, {1, 2});
   x.as<float>()[1] = 3;
   const std::vector<Expected> expected = loaded.ops.front().reference(params, std::array{x});
@@ -150,10 +152,7 @@ TEST_F(LoadOpsTest, WhatAPointExcludesOrTheDeviceLacksIsNamed) {
   const LoadedOps loaded = load(good);
   const Op& op = loaded.ops.front();
   const auto ask = [&](std::int64_t n, const DeviceInfo& device, const auto& about) {
-    Params params;
-    params.set("n", n);
-    params.set("dtype", std::string("f32"));
-    params.set("eps", 0.5);
+    const Params params = params_of(n);
     const std::vector<TensorSpec> tensors = op.tensors(params);
     const std::vector<Form> forms(tensors.size());
     const Tune tune;
@@ -177,10 +176,7 @@ TEST_F(LoadOpsTest, WhatIsUpdatedInPlaceIsAnInputAndAnOutput) {
                "  y: {dtype: dtype, shape: [n, 2], role: inout, domain: {lo: 1, hi: 4},");
   const LoadedOps loaded = load(text);
   ASSERT_EQ(loaded.ops.size(), 1U);
-  Params params;
-  params.set("n", std::int64_t{3});
-  params.set("dtype", std::string("f32"));
-  params.set("eps", 0.5);
+  const Params params = params_of(3);
   const std::vector<TensorSpec> tensors = loaded.ops[0].tensors(params);
   ASSERT_EQ(tensors.size(), 3U);
   EXPECT_TRUE(tensors[1].is_input());
@@ -319,10 +315,7 @@ TEST_F(LoadOpsTest, HostileManifestsAreErrors) {
     return text;
   }());
   const DeviceInfo device;
-  Params params;
-  params.set("n", std::int64_t{1});
-  params.set("dtype", std::string("f32"));
-  params.set("eps", 0.5);
+  const Params params = params_of(1);
   const std::vector<TensorSpec> tensors = many.ops.front().tensors(params);
   const std::vector<Form> forms(tensors.size());
   const Tune tune;

@@ -192,6 +192,8 @@ std::filesystem::path default_pipeline_directory();
 /// A kernel's name, and where else it is looked for (ExternalCall::folders).
 using KernelName = std::pair<std::string, std::vector<std::filesystem::path>>;
 
+KernelName kernel_of(const Dispatch& dispatch);
+
 class ShaderLibrary {
  public:
   explicit ShaderLibrary(ShaderOptions options = {});
@@ -380,7 +382,7 @@ struct ExecutableStatistics {
 
 /// What a program's shaders may do with one of its tensors.
 enum class TensorAccess : std::uint8_t {
-  Any,   ///< an output that is updated in place, and whatever nobody says anything about
+  Any,   ///< both: an output that is updated in place, or a tensor without a rule
   Read,  ///< an input: no instruction changes it
   Write  ///< an output: no instruction reads it, except by Program::free_access_because
 };

@@ -17,6 +17,19 @@ std::string_view name_of(DispatchRole role) {
   return name_in(names, role);
 }
 
+bool ask_for_khr_matrices(std::span<const Define> defines) {
+  return std::ranges::find(defines, khr_matrices_define, &Define::name) != defines.end();
+}
+
+void add_khr_matrices(std::vector<Define>& defines) {
+  defines.push_back({std::string(khr_matrices_define), "1"});
+}
+
+std::vector<Define> without_khr_matrices(std::vector<Define> defines) {
+  std::erase_if(defines, [](const Define& one) { return one.name == khr_matrices_define; });
+  return defines;
+}
+
 std::vector<Resource> scratch_with_memory(const Program& program) {
   std::vector<Resource> found;
   for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {

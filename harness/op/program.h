@@ -134,6 +134,11 @@ struct Define {
 /// them.
 inline constexpr std::string_view khr_matrices_define = "KHR_MATRICES";
 
+bool ask_for_khr_matrices(std::span<const Define> defines);
+void add_khr_matrices(std::vector<Define>& defines);
+/// The defines without it, for readers of SPIR-V that do not know KHR's matrices.
+std::vector<Define> without_khr_matrices(std::vector<Define> defines);
+
 /// Push constants: 32-bit scalars in the order of their declaration in GLSL (std430, no vectors).
 class PushConstants {
  public:

@@ -63,8 +63,7 @@ ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, 
 
 void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
   define(product, "MATRICES", tiling.plain ? 0 : 1);
-  if (!tiling.plain && tiling.fragment.extension == MatrixExtension::Khr)
-    product.defines.push_back({std::string(khr_matrices_define), "1"});
+  if (!tiling.plain && tiling.fragment.extension == MatrixExtension::Khr) add_khr_matrices(product.defines);
   define(product, "FRAGMENT_M", tiling.fragment.m);
   define(product, "FRAGMENT_N", tiling.fragment.n);
   define(product, "FRAGMENT_K", tiling.fragment.k);

@@ -218,7 +218,7 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
   for (const CooperativeShape& shape : device.cooperative_shapes) {
     const bool is_khr = shape.extension == MatrixExtension::Khr;
     const bool is_wanted = wanted == WantedMatrices::Any || (wanted == WantedMatrices::Khr) == is_khr;
-    const bool is_there = device.has(is_khr ? Feature::CooperativeMatrixKhr : Feature::CooperativeMatrixNv);
+    const bool is_there = device.has(feature_of(shape.extension));
     if (!is_wanted || !is_there || !is_usable(shape, kind, device.subgroup_size)) continue;
     if (scales_in_floats(kind) && !has_floats(device, shape)) continue;
     const Fragment fragment{shape.rows, shape.columns, shape.depth, shape.extension};

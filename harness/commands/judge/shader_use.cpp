@@ -105,11 +105,8 @@ std::vector<ShaderUse::Variant> ShaderUse::variants_of(const Case& test_case) co
   const RowProgram made = row_program(*here.all().front(), device_);
   if (!made.program || made.unsupported) return {};
   std::vector<Variant> variants;
-  for (const Dispatch& dispatch : made.program->dispatches) {
-    variants.emplace_back(
-        Kernel{dispatch.shader, dispatch.external ? dispatch.external->folders : gpu::ShaderFolders{}},
-        dispatch.defines);
-  }
+  for (const Dispatch& dispatch : made.program->dispatches)
+    variants.emplace_back(gpu::kernel_of(dispatch), dispatch.defines);
   return variants;
 } catch (const std::exception&) {
   return {};  // its row would say why it cannot run

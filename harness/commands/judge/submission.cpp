@@ -28,29 +28,11 @@ constexpr std::size_t most_files = 1000;
 constexpr std::array<std::string_view, 5> unfit{"unreadable_file", "too_large", "too_many_files", "bad_name",
                                                 "same_name"};
 
-bool is_module(const fs::path& path) {
-  return path.extension() == ".spv";
-}
-
-/// Kernels are found by their file names, in any folder.
-bool is_kernel(const fs::path& path) {
-  return path.extension() == ".comp" || is_module(path);
-}
-
-bool is_shader_name(const fs::path& path) {
-  return is_kernel(path) || path.extension() == ".glslh" || path.extension() == ".glsl";
-}
-
-/// As gpu::ShaderSources.
-std::size_t largest_file(const fs::path& path) {
-  return std::size_t{is_module(path) ? 16U : 4U} << 20;
-}
-
 /// assay's own shader in the place of the submission's file `name`: a kernel is found by its file name in any
 /// folder.
 std::optional<gpu::ShaderSource> own_shader(const gpu::ShaderSources& embedded, const std::string& name) {
   const fs::path path = name;
-  return embedded.find(is_kernel(path) ? path.filename().string() : name);
+  return embedded.find(gpu::is_kernel(path) ? path.filename().string() : name);
 }
 
 /// Whether a file of the submission replaces a shader of the harness, which is used to judge submissions:
@@ -77,7 +59,7 @@ Read text_of(const fs::path& from, const std::string& name) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
     return problem("unreadable_file", name, "is not a regular file");
-  const std::size_t largest = largest_file(name);
+  const auto largest = static_cast<std::size_t>(gpu::largest_shader(name));
   std::optional<std::string> text = read_to_end(file.get(), largest + 1);
   if (!text) return problem("unreadable_file", name, "cannot be read");
   if (text->size() > largest)
@@ -94,7 +76,7 @@ bool has_intrinsics(std::string_view text) {
 /// What is wrong with an entry of the folder, if it is one that counts as a shader.
 std::optional<Finding> problem_of(const fs::directory_entry& entry, const std::string& name) {
   std::error_code error;
-  const bool is_shader = is_shader_name(entry.path());
+  const bool is_shader = gpu::is_shader(entry.path());
   if (entry.is_symlink(error)) {
     if (!is_shader && !entry.is_directory(error)) return std::nullopt;
     return problem("symbolic_link", name, "is a symbolic link: a submission must contain its files").problem;
@@ -116,7 +98,7 @@ std::vector<std::string> names_in(const fs::path& from, std::vector<Finding>& fi
     std::error_code of_entry;
     if (std::optional<Finding> found = problem_of(*at, name)) {
       findings.push_back(*std::move(found));
-    } else if (at->is_regular_file(of_entry) && is_shader_name(at->path())) {
+    } else if (at->is_regular_file(of_entry) && gpu::is_shader(at->path())) {
       names.push_back(name);
     }
     if (names.size() + findings.size() > most_files) {
@@ -137,7 +119,7 @@ void find_same_names(const std::vector<std::string>& names, std::vector<Finding>
   std::map<fs::path, std::string> known;
   for (const std::string& name : names) {
     const fs::path path = name;
-    if (!is_kernel(path)) continue;
+    if (!gpu::is_kernel(path)) continue;
     const auto [first, is_new] = known.try_emplace(path.filename(), name);
     if (is_new) continue;
     findings.push_back(

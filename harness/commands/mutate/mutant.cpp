@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 namespace assay::app {
 namespace {
@@ -122,7 +123,7 @@ bool Mutant::changes_optimized() {
     if (differs && is_new) {
       // The optimizer does not know KHR's matrices.
       ShaderVariant known = variant;
-      std::erase_if(known.defines, [](const Define& one) { return one.name == khr_matrices_define; });
+      known.defines = without_khr_matrices(std::move(known.defines));
       place->second = gpu::optimized(compiled(known)) != gpu::optimized(compiled_without_fault(known));
     }
     return place->second;

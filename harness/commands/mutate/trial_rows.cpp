@@ -2,7 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/engine/run/row_program.h"
-#include "harness/gpu/shaders/shader_sources.h"
+#include "harness/gpu/gpu.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,8 +45,8 @@ std::optional<TrialRow> trial_row(const Case& test_case, const DeviceInfo& devic
                .traits = {},
                .cost = fixed_cost + static_cast<double>(work.operations) + 10.0 * static_cast<double>(bytes)};
   for (const Dispatch& dispatch : made.program->dispatches) {
-    row.variants.push_back({dispatch.shader, dispatch.defines,
-                            dispatch.external ? dispatch.external->folders : gpu::ShaderFolders{}});
+    auto [shader, folders] = gpu::kernel_of(dispatch);
+    row.variants.push_back({std::move(shader), dispatch.defines, std::move(folders)});
     row.traits += constants_of(dispatch);
   }
   row.traits += fills_of(test_case);

@@ -94,14 +94,12 @@ void dump_program(const std::filesystem::path& folder, const Program& program, g
     const gpu::Spirv& spirv = shaders.compile(dispatch);
     // The disassembler does not know what the matrices become.
     Dispatch readable = dispatch;
-    const bool is_rewritten = std::erase_if(readable.defines, [](const Define& one) {
-                                return one.name == khr_matrices_define;
-                              }) > 0;
+    readable.defines = without_khr_matrices(dispatch.defines);
+    const char* note = ask_for_khr_matrices(dispatch.defines)
+                           ? "; its matrices become those of VK_KHR_cooperative_matrix for the driver\n"
+                           : "";
     write_text(folder / fmt::format("{}.{}.spvasm", i, file_word(dispatch.label)),
-               description(dispatch, spirv.hash) +
-                   (is_rewritten ? "; its matrices become those of VK_KHR_cooperative_matrix for the driver\n"
-                                 : "") +
-                   gpu::disassemble(is_rewritten ? shaders.compile(readable).words : spirv.words));
+               description(dispatch, spirv.hash) + note + gpu::disassemble(shaders.compile(readable).words));
   }
 }
 

@@ -21,13 +21,13 @@ constexpr std::size_t most_answers = 16;
 void heat(Experiment& experiment, double timeout_s) {
   const Stopwatch watch;
   gpu::Workspace workspace = experiment.fresh_workspace(Poison::A);
+  const bool is_alone = experiment.updates_in_place();
   int batch = 1;
   while (watch.ms() < heating_s * 1e3) {
     const Stopwatch one;
-    if (experiment.updates_in_place()) experiment.poison_outputs(workspace, Poison::A);
+    if (is_alone) experiment.poison_outputs(workspace, Poison::A);
     experiment.executable().time(workspace, {.warm = 0, .batch = batch}, timeout_s);
-    if (experiment.updates_in_place()) continue;
-    if (one.ms() < heating_s * 1e3 / 4 && batch < 1000) batch *= 2;
+    if (!is_alone && one.ms() < heating_s * 1e3 / 4 && batch < 1000) batch *= 2;
   }
 }
 

@@ -124,8 +124,7 @@ Arithmetic cooperative(const CooperativeShape& shape, std::uint32_t subgroup_siz
   if (half) arithmetic.defines.push_back(define("SUM_BITS", shape.sums == DType::F16 ? 16 : 32));
   // Not asked of the type: a driver may not know the length of KHR's among its constants.
   arithmetic.defines.push_back(define("ELEMENTS", shape.rows * shape.columns / subgroup_size));
-  if (shape.extension == MatrixExtension::Khr)
-    arithmetic.defines.push_back({std::string(khr_matrices_define), "1"});
+  if (shape.extension == MatrixExtension::Khr) add_khr_matrices(arithmetic.defines);
   const double product = 2.0 * shape.rows * shape.columns * shape.depth;
   arithmetic.operations = products_per_round * product / subgroup_size;
   arithmetic.factor = half ? std::bit_cast<std::uint32_t>(1.0F) : 1;

@@ -38,10 +38,7 @@ std::set<gpu::KernelName> kernels_of(const Case& test_case, const DeviceInfo& de
   std::set<gpu::KernelName> kernels;
   const RowProgram made = row_program(test_case, device);
   if (!made.program || made.unsupported) return kernels;
-  for (const Dispatch& dispatch : made.program->dispatches) {
-    kernels.emplace(dispatch.shader,
-                    dispatch.external ? dispatch.external->folders : std::vector<std::filesystem::path>{});
-  }
+  for (const Dispatch& dispatch : made.program->dispatches) kernels.insert(gpu::kernel_of(dispatch));
   return kernels;
 } catch (const std::exception&) {
   return {};

@@ -13,8 +13,7 @@ TEST_F(CooperativeTest, ShapesAreListedWhereTheDeviceHasTheFeatureAndOnlyThere) 
   EXPECT_LE(!shapes.empty(),
             info.has(Feature::CooperativeMatrixNv) || info.has(Feature::CooperativeMatrixKhr));
   for (const CooperativeShape& shape : shapes) {
-    EXPECT_TRUE(info.has(shape.extension == MatrixExtension::Khr ? Feature::CooperativeMatrixKhr
-                                                                 : Feature::CooperativeMatrixNv));
+    EXPECT_TRUE(info.has(feature_of(shape.extension)));
     EXPECT_GT(shape.rows, 0U);
     EXPECT_GT(shape.columns, 0U);
     EXPECT_GT(shape.depth, 0U);

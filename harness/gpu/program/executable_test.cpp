@@ -295,7 +295,7 @@ TEST_F(RolesTest, DispatchTimesAreThoseOfTimedDispatches) {
 }
 
 TEST_F(RolesTest, DispatchTimesNeedNoOtherProgram) {
-  if (device().info().timestamp_valid_bits == 0) GTEST_SKIP();
+  if (device().info().timestamp_valid_bits == 0) GTEST_SKIP() << "the device has no timestamps";
   const Program program = counting_program();
   Workspace memory = zeroed(program);
   executable(program, 0).dispatch_ns(memory, timeout_s, /*warms_up=*/false);

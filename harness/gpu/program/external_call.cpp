@@ -119,8 +119,7 @@ void CallResolver::resize() {
   if (!words) {
     refuse(
         "its workgroup's size depends on constants or is used as one, so that 'local_size' cannot replace "
-        "it: "
-        "set it where the kernel says it, by constants such as local_size_x or by a define");
+        "it: set it where the kernel says it, by constants such as local_size_x or by a define");
   }
   spirv_.words = *std::move(words);
 }

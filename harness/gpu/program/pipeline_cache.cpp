@@ -77,10 +77,12 @@ std::shared_ptr<const ShaderInterface> PipelineCache::interface(const Dispatch& 
     return found == interfaces_.end() ? nullptr : found->second;
   };
   const auto make = [&] {
-    const auto values = specialization(dispatch, spirv.words, guard, spirv.is_foreign);
-    ShaderInterface made = interface_of(spirv.words, values);
-    const std::vector<DeclaredConstant> declared = declared_constants(spirv.words);
-    made.knows_guards = std::ranges::find(declared, "guard_words", &DeclaredConstant::name) != declared.end();
+    // A kernel from outside has constants of other widths, and names its own by id.
+    std::vector<DeclaredConstant> declared;
+    if (!dispatch.external) declared = declared_constants(spirv.words);
+    ShaderInterface made =
+        interface_of(spirv.words, specialization(dispatch, declared, guard, spirv.is_foreign));
+    made.knows_guards = std::ranges::find(declared, guard_words, &DeclaredConstant::name) != declared.end();
     return std::make_shared<const ShaderInterface>(std::move(made));
   };
   return once_each_interface_.get(key, find, make, [&](std::shared_ptr<const ShaderInterface> made) {

@@ -11,7 +11,6 @@ namespace assay::gpu {
 namespace {
 
 constexpr std::uint32_t sides = 3;  // dimensions of a workgroup: ids 0, 1, 2
-constexpr std::string_view guard_words = "guard_words";
 
 std::string defines_text(const Dispatch& dispatch) {
   std::string text;

@@ -6,8 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string_view>
 
 namespace assay::gpu {
+
+/// The name of the constant by which accessors skip the guard before a buffer's data, in words.
+inline constexpr std::string_view guard_words = "guard_words";
 
 /// The value of each specialization constant of a dispatch's shader, by its id: the local size (ids 0 to 2),
 /// `guard_words` (for a guard of `guard` bytes), and the constants that the dispatch sets, whose ids are

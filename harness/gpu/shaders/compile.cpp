@@ -9,7 +9,6 @@
 #include <glslang/SPIRV/GlslangToSpv.h>
 #include <glslang/SPIRV/disassemble.h>
 
-#include <algorithm>
 #include <memory>
 #include <sstream>
 
@@ -151,7 +150,7 @@ std::string disassemble(std::span<const std::uint32_t> words) {
 
 std::vector<std::uint32_t> finished_module(const std::string& display, std::vector<std::uint32_t> words,
                                            const std::vector<Define>& defines) {
-  if (std::ranges::find(defines, khr_matrices_define, &Define::name) == defines.end()) return words;
+  if (!ask_for_khr_matrices(defines)) return words;
   try {
     return with_khr_matrices(words);
   } catch (const Error& error) {

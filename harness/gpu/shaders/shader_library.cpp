@@ -159,9 +159,13 @@ Spirv ShaderLibrary::State::build(const Variant& variant, const Sources& found, 
 ShaderLibrary::ShaderLibrary(ShaderOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 ShaderLibrary::~ShaderLibrary() = default;
 
+KernelName kernel_of(const Dispatch& dispatch) {
+  return {dispatch.shader, dispatch.external ? dispatch.external->folders : ShaderFolders{}};
+}
+
 const Spirv& ShaderLibrary::compile(const Dispatch& dispatch) {
-  return compile(dispatch.shader, dispatch.defines,
-                 dispatch.external ? dispatch.external->folders : ShaderFolders{});
+  const auto [shader, folders] = kernel_of(dispatch);
+  return compile(shader, dispatch.defines, folders);
 }
 
 const Spirv& ShaderLibrary::compile(const std::string& shader, const std::vector<Define>& defines,

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <optional>
@@ -18,11 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t largest_source = std::uintmax_t{4} << 20;
-constexpr std::uintmax_t largest_module = std::uintmax_t{16} << 20;
-
 std::string read_text(const fs::path& file) {
-  const std::uintmax_t largest = file.extension() == ".spv" ? largest_module : largest_source;
+  const std::uintmax_t largest = largest_shader(file);
   std::error_code error;
   if (const std::uintmax_t size = fs::file_size(file, error); !error && size > largest) {
     throw Error(
@@ -92,11 +88,6 @@ std::string without_comments(std::string_view text) {
   return plain;
 }
 
-bool is_shader(const fs::path& file) {
-  static constexpr std::array extensions{".comp", ".glslh", ".glsl", ".spv"};
-  return std::ranges::find(extensions, file.extension().string()) != extensions.end();
-}
-
 [[noreturn]] void throw_unreadable(const fs::path& place, const std::error_code& error) {
   throw Error(fmt::format("looking for shaders: '{}' cannot be read: {}", place.string(), error.message()));
 }
@@ -143,7 +134,7 @@ std::optional<ShaderSource> source_in_folder(const std::string& name, const fs::
 
 /// Whether a name, in its normal form, is that of a kernel, which may be in any folder of a root.
 bool is_kernel_name(const fs::path& name) {
-  return !name.has_parent_path() && (name.extension() == ".comp" || name.extension() == ".spv");
+  return !name.has_parent_path() && is_kernel(name);
 }
 
 /// The only one of the paths below `root` that a name stands for; nothing if there is none.
@@ -184,6 +175,19 @@ ShaderSources::ShaderSources(std::vector<fs::path> directories, std::span<const 
   }
 }
 
+bool is_shader(const fs::path& file) {
+  return is_kernel(file) || file.extension() == ".glslh" || file.extension() == ".glsl";
+}
+
+bool is_kernel(const fs::path& file) {
+  return file.extension() == ".comp" || file.extension() == ".spv";
+}
+
+std::uintmax_t largest_shader(const fs::path& file) {
+  constexpr std::uintmax_t source = std::uintmax_t{4} << 20, module = std::uintmax_t{16} << 20;
+  return file.extension() == ".spv" ? module : source;
+}
+
 bool stays_inside(const std::string& name) {
   const fs::path path = fs::path(name).lexically_normal();
   return path.is_relative() && !path.empty() && *path.begin() != "..";
@@ -220,11 +224,11 @@ std::optional<std::string> ShaderSources::path_in_directory(std::size_t director
 
 std::optional<ShaderSource> ShaderSources::embedded(const std::string& name) const {
   const fs::path wanted = fs::path(name).lexically_normal();
-  const bool is_kernel = is_kernel_name(wanted);
+  const bool is_by_file_name = is_kernel_name(wanted);
   std::vector<std::string> paths;
   for (const EmbeddedSource& source : embedded_) {
     const fs::path path = source.name;
-    if (path == wanted || (is_kernel && path.filename() == wanted)) paths.emplace_back(source.name);
+    if (path == wanted || (is_by_file_name && path.filename() == wanted)) paths.emplace_back(source.name);
   }
   const std::optional<std::string> path = only_one("shaders", wanted, std::move(paths));
   if (!path) return std::nullopt;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -33,6 +34,15 @@ struct ShaderSource {
 
   bool is_module() const { return name.ends_with(".spv"); }
 };
+
+/// Whether a file is one of GLSL or a SPIR-V module by its name: *.comp, *.glslh, *.glsl, *.spv.
+bool is_shader(const std::filesystem::path& file);
+
+/// Whether it is a kernel's (*.comp, *.spv), which is found in whatever folder of a root it is.
+bool is_kernel(const std::filesystem::path& file);
+
+/// The most bytes that such a file may have.
+std::uintmax_t largest_shader(const std::filesystem::path& file);
 
 /// Whether a relative name stays below its folder: an include must not name any other file of the machine.
 bool stays_inside(const std::string& name);

@@ -322,7 +322,7 @@ class KhrWriter {
   bool has_uint_ = false;   ///< it is written
   std::array<std::uint32_t, 3> constants_{};  ///< 0, 1 and 2
   std::map<std::pair<std::uint32_t, MatrixUse>, std::uint32_t> types_;
-  std::map<std::uint32_t, Ids> function_types_;          ///< those with matrices: return type and parameters
+  std::set<std::uint32_t> function_types_;               ///< those with matrices: return type and parameters
   std::map<Ids, std::uint32_t> written_function_types_;  ///< the same, as they become
   std::map<std::uint32_t, std::uint32_t> types_of_functions_;
   bool in_functions_ = false;
@@ -462,7 +462,7 @@ void KhrWriter::write(const Instruction& one) {
     case spv::OpTypeFunction:
       if (std::ranges::none_of(one.operands, [&](auto type) { return flow_.matrix_in(type) != 0; }))
         return emit(one);
-      function_types_[one.result] = {one.operands.begin(), one.operands.end()};
+      function_types_.insert(one.result);
       return;
     case spv::OpFunction: {
       const auto found = types_of_functions_.find(one.result);

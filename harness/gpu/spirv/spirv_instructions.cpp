@@ -38,7 +38,8 @@ void visit_matrix(Visit& visit) {
                .type = matrix.type,
                .result = matrix.result,
                .operands = matrix.operands,
-               .ids = matrix.ids});
+               .ids = matrix.ids,
+               .at = visit.told});
   visit.told += count;
 }
 
@@ -53,7 +54,8 @@ void visit_parsed(Visit& visit, const spv_parsed_instruction_t& parsed) {
                .type = parsed.type_id,
                .result = parsed.result_id,
                .operands = words.subspan(first),
-               .ids = visit.ids});
+               .ids = visit.ids,
+               .at = visit.told});
   visit.told += parsed.num_words;
 }
 

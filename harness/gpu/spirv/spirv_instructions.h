@@ -22,6 +22,7 @@ struct SpirvInstruction {
   std::uint32_t result = 0;                 ///< id; 0: it has none
   std::span<const std::uint32_t> operands;  ///< words after type and result
   std::span<const std::uint32_t> ids;       ///< those operands that are ids
+  std::size_t at = 0;                       ///< the index of its first word in the module
 
   /// The literal string that begins at operand `first`.
   std::string text(std::size_t first) const;

@@ -10,7 +10,6 @@
 namespace assay::gpu {
 namespace {
 
-constexpr unsigned count_bits = 16;          ///< an instruction's first word: number of words, opcode
 constexpr std::size_t decoration_value = 3;  ///< the word of an OpDecorate that holds a set or a binding
 
 /// The words of one variable that say its place; 0: none does.
@@ -20,16 +19,14 @@ struct PlaceWords {
 
 std::map<std::uint32_t, PlaceWords> place_words(std::span<const std::uint32_t> words) {
   std::map<std::uint32_t, PlaceWords> found;
-  std::size_t at = spirv_header_words;
   each_instruction(words, "the bindings", [&](const SpirvInstruction& instruction) {
     if (instruction.opcode == spv::OpDecorate) {
       const std::uint32_t decoration = instruction.operands[1];
       if (decoration == spv::DecorationDescriptorSet)
-        found[instruction.operands[0]].set = at + decoration_value;
+        found[instruction.operands[0]].set = instruction.at + decoration_value;
       if (decoration == spv::DecorationBinding)
-        found[instruction.operands[0]].binding = at + decoration_value;
+        found[instruction.operands[0]].binding = instruction.at + decoration_value;
     }
-    at += words[at] >> count_bits;
   });
   return found;
 }
@@ -52,20 +49,18 @@ std::vector<std::uint32_t> with_entry_main(std::span<const std::uint32_t> words)
   constexpr std::size_t name_at = 3;                           // words of an OpEntryPoint before the name
   constexpr std::array<std::uint32_t, 2> main{0x6e69616d, 0};  // "main", padded with zeros
   std::size_t entry = 0, entries = 0, name_words = 0;
-  std::size_t at = spirv_header_words;
   each_instruction(words, "the entry points", [&](const SpirvInstruction& instruction) {
     if (instruction.opcode == spv::OpEntryPoint) {
       ++entries;
-      entry = at;
+      entry = instruction.at;
       name_words = instruction.text(2).size() / sizeof(std::uint32_t) + 1;
     }
-    at += words[at] >> count_bits;
   });
   std::vector<std::uint32_t> made(words.begin(), words.end());
   if (entries != 1) return made;
   const auto name = made.begin() + static_cast<std::ptrdiff_t>(entry + name_at);
-  const std::size_t count = (made[entry] >> count_bits) - name_words + main.size();
-  made[entry] = static_cast<std::uint32_t>(count << count_bits) | spv::OpEntryPoint;
+  const std::size_t count = (made[entry] >> spv::WordCountShift) - name_words + main.size();
+  made[entry] = static_cast<std::uint32_t>(count << spv::WordCountShift) | spv::OpEntryPoint;
   const auto rest = made.erase(name, name + static_cast<std::ptrdiff_t>(name_words));
   made.insert(rest, main.begin(), main.end());
   return made;
@@ -76,17 +71,15 @@ std::optional<std::vector<std::uint32_t>> with_local_size(std::span<const std::u
   constexpr std::size_t size_at = 3;  // words of an OpExecutionMode before its literals
   std::vector<std::uint32_t> made(words.begin(), words.end());
   bool is_set = false, is_constant = false;
-  std::size_t at = spirv_header_words;
   each_instruction(words, "the size of workgroups", [&](const SpirvInstruction& instruction) {
     const auto& operands = instruction.operands;
     if (instruction.opcode == spv::OpExecutionMode && operands[1] == spv::ExecutionModeLocalSize) {
-      std::ranges::copy(size, made.begin() + static_cast<std::ptrdiff_t>(at + size_at));
+      std::ranges::copy(size, made.begin() + static_cast<std::ptrdiff_t>(instruction.at + size_at));
       is_set = true;
     }
     is_constant = is_constant || instruction.opcode == spv::OpExecutionModeId ||
                   (instruction.opcode == spv::OpDecorate && operands[1] == spv::DecorationBuiltIn &&
                    operands[2] == spv::BuiltInWorkgroupSize);
-    at += words[at] >> count_bits;
   });
   if (!is_set || is_constant) return std::nullopt;
   return made;
