@@ -26,7 +26,7 @@ std::vector<std::uint32_t> data_of(const std::vector<std::uint32_t>& words, std:
 
 /// An allocation full of `poison`, with `data` between the guards.
 std::vector<std::uint32_t> guarded(const std::vector<std::uint32_t>& data, std::uint32_t poison) {
-  std::vector<std::uint32_t> words(data.size() + 2 * guard_words, poison);
+  std::vector<std::uint32_t> words(data.size() + 2 * std::size_t{guard_words}, poison);
   std::copy(data.begin(), data.end(), words.begin() + guard_words);
   return words;
 }
