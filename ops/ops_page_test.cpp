@@ -1,5 +1,3 @@
-#include "harness/cases/describe/ops_page.h"
-
 #include "harness/base/file.h"
 #include "harness/cases/describe/describe.h"
 #include "harness/cases/expansion/load.h"

@@ -5,6 +5,13 @@
 
 namespace assay {
 
+/// A place in a case file; line and column count from 1.
+struct SourceLocation {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+
 /// Exit codes of the binary (contract with scripts and farms).
 enum class ExitCode : int {
   Fine = 0,

@@ -1,10 +1,24 @@
 #include "harness/base/status.h"
 
+#include "harness/base/names.h"
+
 #include <array>
 #include <stdexcept>
 
 namespace assay {
 namespace {
+
+constexpr Names<8> names{"start", "ceilings", "host", "reference", "compile", "dispatch", "timing", "ahead"};
+constexpr Names<8> stories{
+    "while it loaded the cases and opened the device",
+    "while it measured the device's ceilings",
+    "in work on the CPU",
+    "while the reference computed on the CPU",
+    "while shaders and pipelines were compiled",
+    "while the device ran the program",
+    "while the row was timed",
+    "while it waited for rows that it prepared ahead",
+};
 
 struct StatusInfo {
   Status status;
@@ -39,6 +53,18 @@ const StatusInfo& info_of(Status status) {
 }
 
 }  // namespace
+
+std::string_view name_of(Phase phase) {
+  return name_in(names, phase);
+}
+
+std::optional<Phase> parse_phase(std::string_view name) {
+  return value_in<Phase>(names, name);
+}
+
+std::string_view story_of(Phase phase) {
+  return name_in(stories, phase);
+}
 
 StatusClass class_of(Status status) {
   return info_of(status).of_class;

@@ -1,5 +1,7 @@
 #include "harness/base/text.h"
 
+#include "harness/base/error.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,11 +10,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <re2/re2.h>
+#include <sstream>
 #include <vector>
 
 namespace assay {
-
 namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
@@ -266,6 +270,37 @@ std::string shell_word(const std::string& text) {
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+namespace {
+
+re2::RE2::Options options_of(Pattern::Case letters) {
+  re2::RE2::Options options;
+  options.set_case_sensitive(letters == Pattern::Case::Matters);
+  options.set_log_errors(false);
+  return options;
+}
+
+std::shared_ptr<const re2::RE2> compile(const std::string& expression, Pattern::Case letters) {
+  constexpr std::size_t longest = 1000;     // anything longer is a mistake
+  constexpr std::size_t longest_why = 200;  // RE2 quotes the faulty part, which may be the whole expression
+  if (expression.size() > longest) throw Error(fmt::format("it has more than {} characters", longest));
+  auto compiled = std::make_shared<const re2::RE2>(expression, options_of(letters));
+  if (!compiled->ok()) throw Error(shortened(printable(compiled->error()), longest_why));
+  return compiled;
+}
+
+}  // namespace
+
+std::vector<std::string> words_in(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+Pattern::Pattern(const std::string& expression, Case letters) : compiled_(compile(expression, letters)) {}
+
+bool Pattern::is_in(std::string_view text) const {
+  return re2::RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
 }
 
 }  // namespace assay

@@ -2,8 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
+
+namespace re2 {
+class RE2;
+}
 
 namespace assay {
 
@@ -78,5 +84,24 @@ std::string wrapped_command(std::string_view head, std::string_view command);
 
 /// A word of a shell command line, quoted if a shell would split or expand it.
 std::string shell_word(const std::string& text);
+
+/// The words of a text, between white space: {"M=8", "N=16"} of "M=8 N=16".
+std::vector<std::string> words_in(const std::string& text);
+
+/// A regular expression in RE2's syntax (Perl's without back references and look-around). Searching takes
+/// time linear in the text and little stack and memory, whatever the expression.
+class Pattern {
+ public:
+  enum class Case : bool { Matters, Ignored };
+
+  /// Throws Error with what is wrong with the expression; the caller must say which expression it is.
+  explicit Pattern(const std::string& expression, Case letters = Case::Matters);
+
+  /// Returns whether some part of the text matches.
+  bool is_in(std::string_view text) const;
+
+ private:
+  std::shared_ptr<const re2::RE2> compiled_;
+};
 
 }  // namespace assay

@@ -1,5 +1,8 @@
 #include "harness/base/text.h"
 
+#include "tests/support/error_text.h"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,8 +11,11 @@
 #include <string>
 
 namespace assay {
-
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 TEST(Text, PrintableShowsWhatWouldMoveTextOnATerminal) {
   EXPECT_EQ(printable("a\xE2\x80\xAE"
@@ -159,6 +165,33 @@ TEST(Wrapped, ACommandIsNotBrokenInsideOfQuotes) {
   EXPECT_EQ(wrapped_command("  ", "assay " + quoted), "  assay \\\n  " + quoted + "\n");
   const std::string mixed = "\"it's " + id + " " + id + "\"";
   EXPECT_EQ(wrapped_command("  ", "assay " + mixed), "  assay \\\n  " + mixed + "\n");
+}
+
+TEST(WordsIn, AreBetweenWhiteSpace) {
+  EXPECT_THAT(words_in("M=8 N=16"), ElementsAre("M=8", "N=16"));
+  EXPECT_THAT(words_in("  one\ttwo\n"), ElementsAre("one", "two"));
+  EXPECT_THAT(words_in(" "), IsEmpty());
+}
+
+TEST(Pattern, IsFoundAnywhereInAText) {
+  EXPECT_TRUE(Pattern("H[12]00").is_in("NVIDIA H100 PCIe"));
+  EXPECT_FALSE(Pattern("^H100").is_in("NVIDIA H100 PCIe"));
+  EXPECT_FALSE(Pattern("nvidia").is_in("NVIDIA H100"));
+  EXPECT_TRUE(Pattern("nvidia", Pattern::Case::Ignored).is_in("NVIDIA H100"));
+  EXPECT_TRUE(Pattern("").is_in(""));
+}
+
+TEST(Pattern, SaysWhatIsWrongWithOne) {
+  EXPECT_THAT(test::error_of([] { Pattern("(H100"); }), HasSubstr("missing )"));
+  EXPECT_NE(test::error_of([] { Pattern("a{2,1}"); }), "");
+}
+
+TEST(Pattern, NeitherBacktracksNorExhaustsTheStack) {
+  EXPECT_FALSE(Pattern("(a*)*(a*)*(a*)*$b").is_in(std::string(200000, 'a')));
+  const std::string why = test::error_of([] { Pattern(std::string(30000, '(') + std::string(30000, ')')); });
+  EXPECT_NE(why, "");
+  EXPECT_LE(why.size(), 200U);
+  EXPECT_NE(test::error_of([] { Pattern("((((((x{1000}){1000}){1000}){1000}){1000}){1000})"); }), "");
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "harness/cases/describe/describe.h"
 #include "harness/cases/select.h"
-#include "harness/cases/tests/fake_ops_test_support.h"
+#include "harness/cases/tests/case_file_test_support.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "harness/cases/fit_array.h"
 
 #include "harness/base/error.h"
-#include "harness/tensor/convert.h"
+#include "harness/tensor/tensor.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,13 @@
 #include "harness/cases/select.h"
 
+#include "harness/base/text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -29,6 +35,45 @@ bool has_mode(const Case& test_case, std::optional<Mode> mode) {
 
 bool has_tier(const Case& test_case, const std::vector<Tier>& tiers) {
   return tiers.empty() || std::find(tiers.begin(), tiers.end(), test_case.tier) != tiers.end();
+}
+
+constexpr std::size_t most_named = 3;
+constexpr std::size_t longest_glob = 200;
+constexpr std::size_t fewest_letters = 3;  // shorter globs are near to everything
+
+/// Returns the number of letters that must match exactly.
+std::size_t literal_letters(std::string_view glob) {
+  return static_cast<std::size_t>(std::ranges::count_if(glob, [](char c) { return c != '*' && c != '?'; }));
+}
+
+/// Returns text such as "A, B and 3 more". `ids` is not empty.
+std::string named(const std::vector<std::string_view>& ids) {
+  const std::size_t shown = std::min(ids.size(), most_named);
+  std::string text =
+      fmt::format("{}", fmt::join(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (ids.size() > shown) text += fmt::format(" and {} more", ids.size() - shown);
+  return text;
+}
+
+std::vector<std::string_view> matched(std::string_view glob, std::span<const std::string_view> ids) {
+  std::vector<std::string_view> found;
+  std::ranges::copy_if(ids, std::back_inserter(found),
+                       [&](std::string_view id) { return glob_matches(glob, id); });
+  return found;
+}
+
+/// Returns the ids at the least distance, which is at most a third of the glob's letters.
+std::vector<std::string_view> nearest_ids(std::string_view glob, std::span<const std::string_view> ids) {
+  std::vector<std::string_view> found;
+  std::size_t least = std::max<std::size_t>(1, literal_letters(glob) / 3);
+  for (const std::string_view id : ids) {
+    const std::size_t distance = glob_distance(glob, id, least);
+    if (distance > least) continue;
+    if (distance < least) found.clear();
+    least = distance;
+    found.push_back(id);
+  }
+  return found;
 }
 
 }  // namespace
@@ -84,6 +129,53 @@ std::vector<Group> group_by_data(std::span<const Case* const> cases) {
     groups[found->second].cases.push_back(test_case);
   }
   return groups;
+}
+
+// Computes the optimal string alignment as edit_distance() does, except that a star matches any text at no
+// cost. It proceeds through the glob row by row.
+std::size_t glob_distance(std::string_view glob, std::string_view text, std::size_t most) {
+  std::vector<std::size_t> before(text.size() + 1), last(text.size() + 1), row(text.size() + 1);
+  for (std::size_t j = 0; j <= text.size(); ++j) last[j] = j;
+  for (std::size_t i = 0; i < glob.size(); ++i) {
+    const char letter = glob[i];
+    const bool is_star = letter == '*';
+    row[0] = last[0] + (is_star ? 0 : 1);
+    for (std::size_t j = 1; j <= text.size(); ++j) {
+      if (is_star) {
+        row[j] = std::min(last[j], row[j - 1]);
+      } else {
+        const bool is_same = letter == '?' || letter == text[j - 1];
+        row[j] = std::min({last[j - 1] + (is_same ? 0 : 1), last[j] + 1, row[j - 1] + 1});
+        const bool is_swapped = i > 0 && j > 1 && letter == text[j - 2] && glob[i - 1] == text[j - 1];
+        if (is_swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    if (*std::ranges::min_element(row) > most) return most + 1;
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  return std::min(last[text.size()], most + 1);
+}
+
+std::string near_ids_text(std::string_view glob, std::span<const std::string_view> ids) {
+  if (literal_letters(glob) < fewest_letters || glob.size() > longest_glob) return "";
+  const std::string inside = fmt::format("*{}*", glob);
+  if (const auto found = matched(inside, ids); !found.empty())
+    return fmt::format("; '{}' would match {}, such as {}", printable(inside), found.size(), found.front());
+  std::vector<std::string_view> found = nearest_ids(glob, ids);
+  if (found.empty()) found = nearest_ids(inside, ids);
+  return found.empty() ? "" : "; the nearest: " + named(found);
+}
+
+std::string near_filter_text(std::string_view filter, std::span<const std::string_view> ids) {
+  const std::string_view positive = filter.substr(0, filter.find('-'));
+  std::string text;
+  for (std::size_t begin = 0; begin <= positive.size();) {
+    const std::size_t end = std::min(positive.find(':', begin), positive.size());
+    text += near_ids_text(positive.substr(begin, end - begin), ids);
+    begin = end + 1;
+  }
+  return text;
 }
 
 }  // namespace assay

@@ -1,6 +1,5 @@
 #include "harness/chain/layout_plan.h"
 
-#include "harness/chain/folding.h"
 #include "harness/chain/node_times.h"
 #include "harness/chain/op_point.h"
 

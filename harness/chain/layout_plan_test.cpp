@@ -2,14 +2,20 @@
 
 #include "harness/chain/chain_program.h"
 #include "harness/chain/chain_test_support.h"
+#include "harness/chain/node_times.h"
+#include "tests/support/error_text.h"
 
 #include <gmock/gmock.h>
+
+#include <memory>
+#include <utility>
 
 namespace assay::chain {
 namespace {
 
 using testing::HasSubstr;
 using namespace test;
+using testing::StartsWith;
 
 struct Planned {
   ResolvedChain resolved;
@@ -155,5 +161,174 @@ TEST(ChainOp, IsAnOpWithTheTensorsThatEnterAndLeave) {
   EXPECT_NE(op_of(std::move(other)).definition, op.definition);
 }
 
+DeviceInfo device_with(const std::string& driver) {
+  DeviceInfo device;
+  device.name = "Acme GPU";
+  device.driver_name = driver;
+  return device;
+}
+
+/// Times of everything that decides the plan of squares() between tensors in CP: 1 us in WP, `in_cp` in CP, 2
+/// us for a copy.
+NodeTimes times_of_squares(double in_cp) {
+  const Chain chain = squares();
+  NodeTimes times("7", device_with("Acme"));
+  for (const TimedPoint& one : points_to_time(chain, resolve(chain, {}), std::vector<Form>{cp, cp})) {
+    const bool is_copy = one.point.op->name == "clone";
+    times.add({.op = one.point.op->name,
+               .impl = one.point.impl->name,
+               .params = one.point.params.canonical(),
+               .forms = forms_text(one.point.specs, one.forms)},
+              is_copy              ? 2
+              : one.forms[0] == wp ? 1
+                                   : in_cp);
+  }
+  return times;
+}
+
+LayoutPlan plan_by(const NodeTimes& times, const std::vector<Form>& outer = {cp, cp}) {
+  const Chain chain = squares();
+  return plan_layouts(chain, resolve(chain, {}), outer, DeviceInfo{}, PlanMode::Optimal, &times);
+}
+
+TEST(PlanByTime, CopiesWhereThatIsFaster) {
+  EXPECT_THAT(names_of_steps(plan_by(times_of_squares(2.5))), testing::ElementsAre("one", "two"))
+      << "5 us, not 6";
+  EXPECT_THAT(names_of_steps(plan_by(times_of_squares(3.5))),
+              testing::ElementsAre("x to buffer/WP", "one", "two", "c to buffer/CP"))
+      << "6 us, not 7";
+}
+
+TEST(PlanByTime, TakesNoFormWithoutATime) {
+  NodeTimes times("7", device_with("Acme"));
+  const Chain chain = squares();
+  const OpPoint square = point_of(resolve(chain, {}).nodes.front());
+  const auto add = [&](const OpPoint& point, Form from, Form to) {
+    times.add({.op = point.op->name,
+               .impl = point.impl->name,
+               .params = point.params.canonical(),
+               .forms = forms_text(point.specs, std::vector<Form>{from, to})},
+              1);
+  };
+  EXPECT_THAT(error_of([&] { plan_by(times); }),
+              HasSubstr("node 'one': the report given as --times has no time of square"));
+  add(square, wp, wp);
+  EXPECT_THAT(names_of_steps(plan_by(times, {wp, wp})), testing::ElementsAre("one", "two"));
+  EXPECT_THAT(
+      error_of([&] { plan_by(times); }),
+      HasSubstr("the tensor 'x' cannot be copied from buffer/CP to buffer/WP: the report given as --times "
+                "has no time of that"));
+  const OpPoint copy = *copy_of(chain, resolve(chain, {}).tensors.front().spec);
+  add(copy, cp, wp);
+  add(copy, wp, cp);
+  EXPECT_EQ(plan_by(times).transitions, 2);
+}
+
+TEST(NodeTimesTest, KeepTheShortestOfEqualRows) {
+  NodeTimes times("7", device_with("Acme"));
+  const OpPoint square = point_of(resolve(squares(), {}).nodes.front());
+  const NodeTimes::Row row{.op = "square",
+                           .impl = square.impl->name,
+                           .params = square.params.canonical(),
+                           .forms = "x=buffer/WP y=buffer/WP"};
+  times.add(row, 3);
+  times.add(row, 2);
+  times.add(row, 4);
+  EXPECT_EQ(times.find(square, std::vector<Form>{wp, wp}), 2);
+  EXPECT_EQ(times.find(square, std::vector<Form>{cp, cp}), std::nullopt);
+}
+
+TEST(NodeTimesTest, AreRefusedOnAnotherDeviceOrDriver) {
+  const NodeTimes times("7", device_with("Acme"));
+  EXPECT_EQ(times.refuse(device_with("Acme")), std::nullopt);
+  EXPECT_THAT(times.refuse(device_with("Other")).value_or(""), HasSubstr("run 7 are of 'Acme GPU'"));
+  DeviceInfo other = device_with("Acme");
+  other.name = "Acme GPU 2";
+  EXPECT_TRUE(times.refuse(other));
+}
+
+TEST(PointsToTime, LeaveOutFormsThatOnlyACopyKnows) {
+  const Chain chain = squares();
+  std::vector<std::string> points;
+  for (const TimedPoint& one : points_to_time(chain, resolve(chain, {}), std::vector<Form>{cp, cp}))
+    points.push_back(one.name + ": " + one.point.op->name + " " + forms_text(one.point.specs, one.forms));
+  EXPECT_THAT(points, testing::IsSupersetOf(
+                          {"one: square x=buffer/WP y=buffer/WP", "one: square x=buffer/CP y=buffer/CP",
+                           "keep: clone x=buffer/WP y=buffer/CP", "x: clone x=buffer/CP y=buffer/WP",
+                           "b: clone x=buffer/WP y=buffer/CP"}));
+  EXPECT_THAT(points, testing::Each(testing::Not(HasSubstr("HP")))) << "no square takes it";
+  EXPECT_THAT(points, testing::Not(testing::Contains("one: square x=buffer/WP y=buffer/CP")))
+      << "no impl of it takes two forms";
+}
+
+class FastestImpl : public ::testing::Test {
+ protected:
+  FastestImpl() { chain_.file = "nets/squares.yaml"; }
+
+  void plan_by(NodeTimes times) {
+    chain_.times = std::make_shared<const NodeTimes>(std::move(times));
+    op_ = op_of(chain_);
+  }
+  const Impl& fastest() const { return *op_.find_impl("fastest"); }
+  BuildContext at() const { return {params_, tensors_, forms_, device_, tune_}; }
+  std::string skipped_because() const { return fastest().skipped_reason(at()).value_or(""); }
+
+  Chain chain_ = squares();
+  Op op_ = op_of(chain_);
+  DeviceInfo device_ = device_with("Acme");
+  std::vector<Form> forms_{cp, cp};
+
+ private:
+  const Params params_;
+  const Tune tune_;
+  std::vector<TensorSpec> tensors_ = op_.tensors({});
+};
+
+const char* const measure_them = ": measure them with `assay run nets/squares.yaml --nodes --mode perf";
+
+TEST_F(FastestImpl, IsPlannedByTimes) {
+  plan_by(times_of_squares(3.5));
+  EXPECT_EQ(skipped_because(), "");
+  const Program program = fastest().build(at());
+  ASSERT_TRUE(program.chain);
+  EXPECT_EQ(program.chain->plan.transitions, 2);
+  EXPECT_EQ(program.chain->times_run, "7");
+  EXPECT_EQ(op_.definition, op_of(squares()).definition) << "how it is planned does not change its answers";
+}
+
+TEST_F(FastestImpl, IsSkippedWithTheCommandThatMakesItsTimes) {
+  op_ = op_of(chain_);
+  EXPECT_THAT(skipped_because(), HasSubstr(measure_them));
+  EXPECT_FALSE(op_.find_impl("optimal")->skipped_reason);
+}
+
+TEST_F(FastestImpl, IsSkippedWhereANodeHasNoTime) {
+  plan_by(NodeTimes("8", device_with("Acme")));
+  EXPECT_THAT(skipped_because(), StartsWith("planning by the times of run 8: node 'one': "));
+  EXPECT_THAT(skipped_because(), HasSubstr(measure_them));
+  EXPECT_EQ(fastest().unsupported_reason(at()), std::nullopt) << "the device could run it";
+}
+
+TEST_F(FastestImpl, IsSkippedWhereACopyHasNoTime) {
+  NodeTimes times("8", device_with("Acme"));
+  const OpPoint square = point_of(resolve(chain_, {}).nodes.front());
+  times.add({.op = square.op->name,
+             .impl = square.impl->name,
+             .params = square.params.canonical(),
+             .forms = "x=buffer/WP y=buffer/WP"},
+            1);
+  plan_by(std::move(times));
+  EXPECT_THAT(skipped_because(), HasSubstr("'x' cannot be copied from buffer/CP to buffer/WP"));
+  EXPECT_THAT(skipped_because(), HasSubstr(measure_them));
+  EXPECT_EQ(fastest().unsupported_reason(at()), std::nullopt);
+}
+
+TEST_F(FastestImpl, IsSkippedWithTimesOfAnotherDevice) {
+  plan_by(times_of_squares(3.5));
+  device_ = device_with("Other");
+  EXPECT_THAT(skipped_because(), StartsWith("the times of run 7 are of 'Acme GPU'"));
+}
+
 }  // namespace
+
 }  // namespace assay::chain

@@ -1,6 +1,6 @@
 #include "harness/chain/node_times.h"
 
-#include "harness/chain/folding.h"
+#include "harness/chain/op_point.h"
 
 #include <fmt/format.h>
 

@@ -10,10 +10,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <iostream>
 #include <span>
 #include <sstream>
 #include <string>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <vector>
 
 namespace assay::cli {
@@ -39,6 +42,14 @@ void refuse_unknown_command(const CLI::App& app, std::span<char* const> words) {
   throw Error(fmt::format("unknown command '{}'{}", shortened(word, 60), hint));
 }
 
+constexpr std::size_t default_width = 100;
+
+/// Returns the width in columns of the terminal that `fd` refers to, or a default.
+std::size_t terminal_width(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : default_width;
+}
+
 }  // namespace
 
 std::function<ExitCode()> parse(int argc, char** argv, const app::Context& context) {
@@ -60,6 +71,16 @@ std::function<ExitCode()> parse(int argc, char** argv, const app::Context& conte
     return [code = status == 0 ? ExitCode::Fine : ExitCode::Usage] { return code; };
   }
   return commands.chosen();
+}
+
+app::Terminal terminal() {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool color = ::isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+  return {
+      std::cout,
+      std::cerr,
+      std::cerr,
+      {.color = color, .is_terminal = ::isatty(STDERR_FILENO) != 0, .width = terminal_width(STDOUT_FILENO)}};
 }
 
 }  // namespace assay::cli

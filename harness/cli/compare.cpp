@@ -1,7 +1,6 @@
 #include "harness/commands/read/compare.h"
 
 #include "harness/cli/command.h"
-#include "harness/cli/number_check.h"
 #include "harness/cli/shared_options.h"
 
 #include <CLI/CLI.hpp>

@@ -2,11 +2,11 @@
 #include "harness/base/text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
-#include "harness/commands/run/setup/run_devices.h"
-#include "harness/engine/ceilings/ceiling_store.h"
+#include "harness/commands/run/setup/device_session.h"
+#include "harness/engine/ceilings/ceilings.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/gpu/gpu.h"
-#include "harness/report/console/ceilings_text.h"
+#include "harness/report/console/labelled_text.h"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>

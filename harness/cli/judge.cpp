@@ -1,7 +1,6 @@
 #include "harness/commands/judge/judge.h"
 
 #include "harness/cli/command.h"
-#include "harness/cli/number_check.h"
 #include "harness/cli/shared_options.h"
 #include "harness/commands/stop_signal.h"
 

@@ -3,10 +3,10 @@
 #include "harness/cases/describe/describe.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
-#include "harness/commands/external_ops.h"
+#include "harness/commands/context.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/run/shards/run_shard.h"
-#include "harness/commands/shard_choice.h"
+#include "harness/commands/run_options.h"
 #include "harness/gpu/gpu.h"
 
 #include <CLI/CLI.hpp>

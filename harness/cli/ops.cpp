@@ -1,11 +1,10 @@
 #include "harness/base/error.h"
 #include "harness/cases/describe/describe.h"
-#include "harness/cases/describe/ops_page.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
-#include "harness/commands/case_options.h"
-#include "harness/commands/external_ops.h"
+#include "harness/commands/context.h"
 #include "harness/commands/loaded_cases.h"
+#include "harness/commands/run_options.h"
 #include "harness/gpu/shaders/shader_sources.h"
 
 #include <CLI/CLI.hpp>

@@ -3,7 +3,6 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/cli/command_line.h"
-#include "harness/cli/number_check.h"
 #include "harness/cli/shared_options.h"
 
 #include <CLI/CLI.hpp>

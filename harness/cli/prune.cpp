@@ -1,7 +1,7 @@
 #include "harness/commands/farm/prune.h"
 
 #include "harness/cli/command.h"
-#include "harness/cli/number_check.h"
+#include "harness/cli/shared_options.h"
 
 #include <CLI/CLI.hpp>
 

@@ -2,11 +2,11 @@
 #include "harness/cli/command_line.h"
 #include "harness/cli/options_of_run.h"
 #include "harness/commands/run/run_once.h"
-#include "harness/commands/run/setup/resume.h"
+#include "harness/commands/run/setup/run_inputs.h"
 #include "harness/commands/run/watch.h"
-#include "harness/commands/shard_choice.h"
+#include "harness/commands/run_options.h"
 #include "harness/commands/stop_signal.h"
-#include "harness/report/writers/github_summary.h"
+#include "harness/report/writers/markdown.h"
 
 #include <CLI/CLI.hpp>
 

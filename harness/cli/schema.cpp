@@ -1,7 +1,7 @@
 #include "harness/cases/describe/describe.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
-#include "harness/commands/external_ops.h"
+#include "harness/commands/context.h"
 #include "harness/external/manifest/manifest_schema.h"
 
 #include <CLI/CLI.hpp>

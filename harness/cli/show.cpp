@@ -1,5 +1,4 @@
 #include "harness/cli/command.h"
-#include "harness/cli/number_check.h"
 #include "harness/cli/shared_options.h"
 #include "harness/commands/read/report.h"
 #include "harness/report/console/answers.h"

@@ -1,7 +1,6 @@
-#include "harness/commands/read/trend.h"
-
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
+#include "harness/commands/read/runs_over_time.h"
 
 #include <CLI/CLI.hpp>
 

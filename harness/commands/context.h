@@ -3,9 +3,11 @@
 #include "harness/op/op.h"
 #include "harness/report/console/console.h"
 
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,5 +47,9 @@ struct Terminal {
   std::ostream& errors;  ///< errors in files that were read
   ConsoleOptions console{};
 };
+
+/// Returns the context with the ops that the manifests in these folders declare, too; the given one if there
+/// is no folder. Throws Error(Usage) with all errors of the manifests.
+Context with_ops(const Context& context, std::span<const std::filesystem::path> folders);
 
 }  // namespace assay::app

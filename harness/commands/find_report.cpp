@@ -3,7 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/cases/select.h"
-#include "harness/report/journal/find_rows.h"
+#include "harness/report/journal/recorded_runs.h"
 
 #include <algorithm>
 #include <map>

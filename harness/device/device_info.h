@@ -11,6 +11,92 @@
 
 namespace assay {
 
+/// A limit of a device that programs are compared with: the bandwidth of memory, or a rate of operations.
+enum class Ceiling : std::uint8_t { Bandwidth, Fp32, Fp16, Dot4x8, CoopInt8, CoopFp16 };
+
+std::string_view name_of(
+    Ceiling ceiling);  ///< "bandwidth", "fp32", "fp16", "dot4x8", "coop_int8", "coop_fp16"
+
+/// What a device reaches at one footprint, in GB/s (10^9 bytes per second), counting bytes read plus bytes
+/// written.
+struct BandwidthPoint {
+  std::uint64_t footprint_bytes = 0;  ///< all memory that is read or written
+  double copy_gbps = 0;               ///< half read, half written
+  double read_gbps = 0;
+  double write_gbps = 0;
+};
+
+/// The ceilings of one device with one driver, measured by our own kernels. A ceiling is 0 if the device has
+/// no such feature or nothing was measured. Operations count 2 per multiply-add.
+struct Ceilings {
+  std::string device_uuid;  ///< the measured device's
+  std::string driver;       ///< its driver's name and version
+  std::string kernels;      ///< hash of the measuring kernels; other kernels would reach other ceilings
+  std::string measured_utc;
+  std::vector<BandwidthPoint> bandwidth;  ///< by footprint, ascending
+  /// The last-level cache's size as the curve shows it: the largest footprint that still runs at the cache's
+  /// speed; 0 if the curve shows none.
+  std::uint64_t cache_bytes = 0;
+  double fp32_gops = 0;
+  double fp16_gops = 0;
+  double dot4x8_gops = 0;
+  double coop_int8_gops = 0;
+  double coop_fp16_gops = 0;
+  /// The kernel that reached the ceiling: "16x16x32 i8 to i32", "saturating"; empty if there is only one
+  /// kernel.
+  std::string dot4x8_kernel;
+  std::string coop_int8_kernel;
+  std::string coop_fp16_kernel;
+  double dispatch_us = 0;  ///< spacing of empty dispatches with a barrier between each pair
+  /// The lowest ratio of the device's clock to its full clock during the measurements; 0: not observed.
+  double clock_ratio = 0;
+  /// The share of the host's processors that other processes used meanwhile. It matters for devices of type
+  /// "cpu", which share them.
+  double host_load = 0;
+
+  bool measured() const { return !bandwidth.empty(); }
+  /// Returns a ceiling that counts operations, in 10^9 per second; 0 for bandwidth.
+  double gops(Ceiling ceiling) const;
+};
+
+/// Returns the larger of each figure of two measurements of the same device, because disturbances only lower
+/// them. If the curves have different footprints, `b`'s is taken.
+Ceilings larger_of(const Ceilings& a, const Ceilings& b);
+
+/// Returns the bandwidth at a footprint and a share of bytes read (0: write only, 0.5: copy, 1: read only).
+/// It is linear in the footprint's logarithm between two footprints, and linear in time per byte between two
+/// shares. Outside the curve its nearest end is used. 0 if nothing was measured.
+double bandwidth_gbps(const Ceilings& ceilings, std::uint64_t footprint_bytes, double read_share);
+
+/// Says how far the device's clock can be trusted.
+enum class TimerQuality : std::uint8_t {
+  Good,
+  Coarse,  ///< right but with a large unit: samples are long, or marked
+  Broken,  ///< absent, stopped or wrong compared with the CPU's clock: the CPU times batches instead
+};
+std::string_view name_of(TimerQuality quality);  ///< "good", "coarse", "broken"
+
+/// What is known about a queue's timestamps, measured at the start of a run.
+struct TimerCalibration {
+  TimerQuality quality = TimerQuality::Good;
+  std::string note;  ///< why the timer is not good, with numbers
+  double period_ns = 0;
+  std::uint32_t valid_bits = 0;
+  double wrap_s = 0;       ///< the counter wraps around after this time
+  double step_ns = 0;      ///< smallest difference observed
+  double pair_ns_p50 = 0;  ///< time between an empty pair of timestamps
+  double pair_ns_p95 = 0;
+  /// The resolution: max(step, p95 of an empty pair), or the p95 of an empty submission by the CPU's clock if
+  /// the timer is broken; 0: not measured in this run.
+  double unit_ns = 0;
+  double gpu_over_cpu = 0;  ///< a long dispatch by the GPU's clock over the CPU's: 1 is right; 0: not checked
+  std::string cross_check;  ///< the method: "calibrated timestamps" or "submission"; empty: not checked
+};
+
+/// Returns one line for people: "good: 1 ns per tick, 64 bits, unit 1.3 us (step 40 ns, empty pair 60 ns,
+/// p95 130 ns), 1.0000 of the CPU's clock (calibrated timestamps)", followed by what is wrong.
+std::string to_string(const TimerCalibration& timer);
+
 /// A device feature that an impl may need; its name is what UNSUPPORTED(...) prints.
 enum class Feature : std::uint8_t {
   Storage8,   ///< 8-bit storage buffers

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/cases/yaml/diagnostic.h"
+#include "harness/cases/yaml/source_file.h"
 #include "harness/op/op.h"
 
 #include <filesystem>

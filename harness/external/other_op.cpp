@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/cases/yaml/nearest.h"
-#include "harness/external/variables.h"
+#include "harness/external/manifest_at_point.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

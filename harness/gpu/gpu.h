@@ -12,9 +12,8 @@
 // Vulkan types never leave harness/gpu.
 
 #include "harness/base/error.h"
-#include "harness/base/phase.h"
+#include "harness/base/status.h"
 #include "harness/device/device_info.h"
-#include "harness/device/timer_calibration.h"
 #include "harness/op/program.h"
 #include "harness/tensor/form.h"
 #include "harness/tensor/pack.h"

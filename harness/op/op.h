@@ -1,6 +1,5 @@
 #pragma once
 
-#include "harness/device/ceilings.h"
 #include "harness/device/device_info.h"
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
@@ -8,7 +7,6 @@
 #include "harness/tensor/dtype.h"
 #include "harness/tensor/fill/fill.h"
 #include "harness/tensor/form.h"
-#include "harness/tensor/shape.h"
 #include "harness/tensor/tensor.h"
 
 #include <filesystem>
@@ -219,5 +217,21 @@ class Registry {
  private:
   std::vector<Op> ops_;
 };
+
+/// Returns the scratch that setup dispatches bind, in order and without duplicates. What they leave in it is
+/// as constant as weights.
+std::vector<Resource> setup_scratch(const Program& program);
+
+/// Returns why the program's setup does more than set up, or nothing. Setup dispatches run once and are not
+/// timed, so their results must be the same for every run: they may bind inputs that the op declares
+/// `TensorSpec::constant`, and scratch that no dispatch of another role binds before them. Whether later
+/// dispatches leave that scratch alone depends on their shaders, which gpu::Executable checks.
+std::optional<std::string> broken_setup_rule(const Program& program, std::span<const TensorSpec> tensors);
+
+/// Throws std::logic_error naming the op and the output if a reference's answer does not match the op's
+/// declaration: the dtype (a bounded output may be float64), the shape, and exactly the lists that the
+/// output's class needs, with one entry per element. Exact: only values. Banded: integers, `unrounded` and
+/// `magnitude`. Bounded: `bound`, `magnitude` or both.
+void check_expected(std::string_view op, const TensorSpec& output, const Expected& expected);
 
 }  // namespace assay

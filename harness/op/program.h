@@ -2,7 +2,7 @@
 
 #include "harness/tensor/dtype.h"
 #include "harness/tensor/form.h"
-#include "harness/tensor/shape.h"
+#include "harness/tensor/tensor.h"
 
 #include <array>
 #include <bit>

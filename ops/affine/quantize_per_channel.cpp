@@ -1,4 +1,4 @@
-#include "ops/affine/affine_op.h"
+#include "ops/affine/affine.h"
 
 namespace assay::ops {
 

@@ -1,5 +1,5 @@
-#include "ops/affine/affine_op.h"
-#include "ops/common/tokens.h"
+#include "ops/affine/affine.h"
+#include "ops/common/block_axes.h"
 
 namespace assay::ops {
 

@@ -1,5 +1,5 @@
 #include "ops/choose_qparams/choose.h"
-#include "ops/common/tokens.h"
+#include "ops/common/block_axes.h"
 
 namespace assay::ops {
 

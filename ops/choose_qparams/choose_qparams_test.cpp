@@ -1,4 +1,4 @@
-#include "ops/choose_qparams/boxes.h"
+#include "ops/choose_qparams/choose.h"
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
 

@@ -1,9 +1,8 @@
-#include "references/choose_qparams/quantize_dynamic.h"
-
 #include "ops/affine/affine.h"
 #include "ops/choose_qparams/choose.h"
 #include "ops/choose_qparams/row_quantization.h"
-#include "ops/common/tokens.h"
+#include "ops/common/block_axes.h"
+#include "references/choose_qparams/choose_qparams.h"
 
 #include <array>
 #include <utility>

@@ -1,10 +1,8 @@
 #include "ops/choose_qparams/row_quantization.h"
 
 #include "ops/choose_qparams/choose.h"
-#include "ops/common/bake.h"
-#include "ops/common/defines.h"
-#include "ops/common/divider.h"
 #include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
 
 #include <algorithm>
 #include <array>

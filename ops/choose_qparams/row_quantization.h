@@ -20,7 +20,7 @@ struct RowQuantization {
   std::int64_t columns = 0;  ///< invocations per row; 0: chosen from its length
   /// Whether one invocation per row computes its parameters. Nothing: it does where there are many rows.
   std::optional<bool> once;
-  bool bakes_sizes = false;  ///< sizes and limits are built into the program (ops/common/bake.h)
+  bool bakes_sizes = false;  ///< sizes and limits are built into the program (ops/common/shader_values.h)
 };
 
 Dispatch row_quantization(const RowQuantization& rows, const DeviceInfo& device);

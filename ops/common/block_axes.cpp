@@ -1,5 +1,7 @@
 #include "ops/common/block_axes.h"
 
+#include "harness/tensor/tensor.h"
+
 #include <algorithm>
 #include <stdexcept>
 
@@ -30,6 +32,12 @@ bool merge(BlockAxis& fast, const BlockAxis& slow) {
 }
 
 }  // namespace
+
+std::int64_t tokens_of_shape(const Params& params) {
+  Shape rows = params.ints("shape");
+  rows.pop_back();
+  return numel(rows);
+}
 
 std::array<BlockAxis, 4> axes_by_dim(const references::BlockGrid& grid) {
   std::array<BlockAxis, 4> axes;

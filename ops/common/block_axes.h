@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/op/params.h"
 #include "harness/tensor/form.h"
 #include "references/affine/affine.h"
 
@@ -8,6 +9,9 @@
 #include <vector>
 
 namespace assay::ops {
+
+/// The number of tokens of an activation whose shape is the parameter `shape`: its lines along the last dim.
+std::int64_t tokens_of_shape(const Params& params);
 
 /// One axis of a tensor's memory order, after dims that need not be distinguished were merged.
 struct BlockAxis {

@@ -8,6 +8,18 @@
 namespace assay::ops {
 namespace {
 
+Params of_shape(std::vector<std::int64_t> shape) {
+  Params params;
+  params.set("shape", std::move(shape));
+  return params;
+}
+
+TEST(TokensOfShape, AreItsLinesAlongTheLastDim) {
+  EXPECT_EQ(tokens_of_shape(of_shape({2, 3, 4096})), 6);
+  EXPECT_EQ(tokens_of_shape(of_shape({1, 4096})), 1);
+  EXPECT_EQ(tokens_of_shape(of_shape({4096})), 1) << "one line";
+}
+
 // The block id of the element at `place` in memory, computed from the axes as the kernels do it.
 std::int64_t block_at(const std::vector<BlockAxis>& axes, std::int64_t place) {
   std::int64_t block = 0;
@@ -103,4 +115,5 @@ TEST(BlockAxes, LeadEveryPlaceInMemoryToItsBlock) {
 }
 
 }  // namespace
+
 }  // namespace assay::ops

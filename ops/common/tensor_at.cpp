@@ -1,5 +1,7 @@
 #include "ops/common/tensor_at.h"
 
+#include "ops/common/shader_values.h"
+
 namespace assay::ops {
 namespace {
 
@@ -15,6 +17,36 @@ std::string storage_define(Storage storage) {
 }
 
 }  // namespace
+
+std::vector<Form> float_forms() {
+  std::vector<Form> forms = all_forms();
+  std::erase_if(forms, [](Form form) { return is_int8x4(form.layout); });
+  return forms;
+}
+
+std::vector<Form> int8_forms(Layout first) {
+  std::vector<Form> forms{{Storage::Buffer, first}};
+  for (const LayoutInfo& info : all_layouts()) {
+    if (info.is_int8x4() && info.layout != first) forms.push_back({Storage::Buffer, info.layout});
+  }
+  return forms;
+}
+
+void add(PushConstants& push, const Requantization& requantization) {
+  push.add(std::int64_t{requantization.x.zero_point}).add(requantization.x.scale);
+  push.add(1.0F / requantization.y.scale).add(std::int64_t{requantization.y.zero_point});
+}
+
+Define rounding_define(const DeviceInfo& device) {
+  return {"ROUNDS_TO_EVEN", flag(device.has(Feature::RoundsToEven32))};
+}
+
+std::optional<std::string> scale_invalid_reason(const std::string& name, const QParams& qparams) {
+  if (qparams.scale >= 0x1p-100F && qparams.scale <= 0x1p100F) return std::nullopt;
+  return name + " is " + to_string(Value(qparams)) +
+         ", whose scale is not between 2^-100 and 2^100: a step may be infinite, or below 2^-126, where "
+         "devices may flush it to zero";
+}
 
 TensorAt tensor_at(const BuildContext& context, std::uint32_t index) {
   return {Resource::tensor(index), context.physical(index)};

@@ -2,13 +2,38 @@
 
 #include "harness/op/op.h"
 #include "harness/op/program.h"
+#include "harness/tensor/form.h"
 
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace assay::ops {
+
+/// Every form of a float tensor: buffers first, then 3D and 2D textures, each width-, height- and
+/// channels-packed.
+std::vector<Form> float_forms();
+
+/// Every form of an int8x4 tensor, `first` (the default) before the others.
+std::vector<Form> int8_forms(Layout first = Layout::P4W4C);
+
+/// The scales and zero points of the two int8 tensors between which values are requantized, from x to y.
+struct Requantization {
+  QParams x, y;
+};
+
+/// Appends the `Requantization` of shaders/common/requantize.glslh.
+void add(PushConstants& push, const Requantization& requantization);
+
+/// The #define ROUNDS_TO_EVEN of shaders/common/rounding.glslh for this device.
+Define rounding_define(const DeviceInfo& device);
+
+/// Why a kernel cannot requantize from or to this scale exactly on every device, or nothing. With scales
+/// between 2^-100 and 2^100 no step is a NaN, and no value that a device may flush to zero affects an
+/// integer: below 2^-126 it is less than 2^-26 of a scale.
+std::optional<std::string> scale_invalid_reason(const std::string& name, const QParams& qparams);
 
 /// One side of a dispatch that moves a tensor: its resource, and how its elements lie there.
 struct TensorAt {

@@ -1,8 +1,7 @@
-#include "references/convolution/conv2d_q8ta_q8csw.h"
-
 #include "ops/convolution/impls.h"
 #include "ops/convolution/tensors.h"
 #include "ops/linear/tensors.h"
+#include "references/convolution/conv2d.h"
 
 #include <utility>
 

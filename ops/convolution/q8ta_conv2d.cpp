@@ -1,7 +1,6 @@
-#include "references/convolution/q8ta_conv2d.h"
-
 #include "ops/convolution/impls.h"
-#include "ops/convolution/integer_ops.h"
+#include "ops/convolution/tensors.h"
+#include "references/convolution/conv2d.h"
 
 namespace assay::ops {
 

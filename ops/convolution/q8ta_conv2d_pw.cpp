@@ -1,8 +1,8 @@
 #include "ops/convolution/impls.h"
-#include "ops/convolution/integer_ops.h"
+#include "ops/convolution/tensors.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/tiled.h"
-#include "references/convolution/q8ta_conv2d.h"
+#include "references/convolution/conv2d.h"
 
 namespace assay::ops {
 

@@ -1,6 +1,6 @@
 #include "ops/convolution/impls.h"
-#include "ops/convolution/integer_ops.h"
-#include "references/convolution/q8ta_conv2d.h"
+#include "ops/convolution/tensors.h"
+#include "references/convolution/conv2d.h"
 
 namespace assay::ops {
 

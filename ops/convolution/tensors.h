@@ -5,12 +5,13 @@
 #include "references/convolution/convolution.h"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
-// Parameters and tensors that convolutions share.
-
 namespace assay::ops {
+
+// Parameters and tensors that convolutions share.
 
 /// What a kind of convolution fixes instead of leaving it to the case.
 enum class ConvolutionKind : std::uint8_t {
@@ -42,5 +43,9 @@ std::vector<TensorSpec> convolution_tensors(const references::Convolution& conv,
 
 /// Counts each tensor's bytes once, and the operations of all taps except those that lie in the padding.
 Work convolution_work(const Params& params, std::span<const TensorSpec> tensors);
+
+/// A convolution of int8 x and y with one scale each, and int8 weights with one scale per output channel.
+Op integer_convolution(std::string name, std::string summary, ConvolutionKind kind, Layout default_layout,
+                       std::vector<Impl> impls);
 
 }  // namespace assay::ops

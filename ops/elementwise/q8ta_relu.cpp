@@ -1,11 +1,9 @@
-#include "references/elementwise/q8ta_relu.h"
-
 #include "harness/op/op.h"
-#include "ops/common/defines.h"
-#include "ops/common/forms.h"
 #include "ops/common/grid.h"
-#include "ops/common/requantize.h"
+#include "ops/common/shader_values.h"
+#include "ops/common/tensor_at.h"
 #include "ops/relayout/relayout.h"
+#include "references/elementwise/elementwise.h"
 
 namespace assay::ops {
 namespace {

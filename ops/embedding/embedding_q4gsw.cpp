@@ -1,9 +1,8 @@
 #include "references/embedding/embedding_q4gsw.h"
 
 #include "harness/op/op.h"
-#include "ops/common/defines.h"
-#include "ops/common/divider.h"
 #include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
 
 #include <algorithm>

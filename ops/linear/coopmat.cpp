@@ -1,9 +1,7 @@
 #include "ops/linear/coopmat.h"
 
-#include "ops/common/bake.h"
-#include "ops/common/defines.h"
-#include "ops/common/divider.h"
 #include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
 #include "ops/linear/coopmat_tiling.h"
 #include "ops/linear/tensors.h"
 

@@ -1,7 +1,7 @@
 #include "ops/linear/gathering.h"
 
-#include "ops/common/defines.h"
 #include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
 
 #include <algorithm>

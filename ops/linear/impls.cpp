@@ -1,15 +1,269 @@
 #include "ops/linear/impls.h"
 
+#include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
 #include "ops/linear/coopmat.h"
-#include "ops/linear/gemv.h"
+#include "ops/linear/tensors.h"
 #include "ops/linear/tiled.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 
 namespace assay::ops {
 namespace {
+
+using references::Linear;
+
+constexpr std::int64_t coop_workers = 8, coop_local_size = 64;
+constexpr std::int64_t most_kept = 8;                           // quads of x per invocation that quantizes
+constexpr std::int64_t bytes_of_sums = 16, bytes_of_range = 8;  // per invocation
+
+/// How a workgroup shares the work: its invocations, those that share K, and the output channels that these
+/// compute.
+struct Sharing {
+  std::int64_t local_size = 64, workers = 32, columns = 4;
+  std::int64_t units = 4;  ///< units of weights that an invocation loads at once
+
+  std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
+};
+
+// The numbers of invocations that keep the memory of a large device busy: where products take longest (groups
+// of quantized x, and kinds that were not measured); where they take less; and for one row of int8, where
+// they take next to nothing and only reads bind. wanted_workers() selects one of them.
+constexpr std::int64_t busy_with_groups = 1 << 16, busy_with_values = 1 << 17, busy_with_reads = 1 << 18;
+constexpr std::int64_t fewest_workers = 16, most_workers = 128;
+// The most invocations with registers for four units each of int8 weights and real values.
+constexpr std::int64_t most_with_four_units = 1 << 16;
+// Rows from this length take so long to quantize that more invocations share them, if that leaves this many
+// workgroups.
+constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
+// The least and the most invocations that share other rows.
+constexpr std::int64_t least_that_quantize = 256, most_that_quantize = 512;
+
+/// Whether two neighbouring blocks always lie in one group, and form a unit.
+bool has_pairs(const Linear& linear, const LinearKind& kind) {
+  return is_int4(kind.w) && linear.group_size % 16 == 0;
+}
+
+std::int64_t depth_of_unit(const Linear& linear, const LinearKind& kind) {
+  return is_int4(kind.w) ? (has_pairs(linear, kind) ? 16 : 8) : 4;
+}
+
+/// The size of workgroups that quantize. They are large and few, so the size is the one that leaves the
+/// busiest shader core the fewest quads of output channels. It is whole subgroups and whole sets of workers.
+std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t quads, std::int64_t workers) {
+  const std::int64_t step = std::max<std::int64_t>(workers, device.max_subgroup_size);
+  const std::int64_t most = std::min(most_that_quantize, most_invocations(device));
+  const std::int64_t cores = device.shader_cores_or_assumed();
+  std::int64_t best = least_that_quantize, fewest = 0;
+  for (std::int64_t size = least_that_quantize; size <= most; size += step) {
+    const std::int64_t of_workgroup = size / workers;
+    const std::int64_t of_core = div_up(div_up(quads, of_workgroup), cores) * of_workgroup;
+    if (fewest != 0 && of_core >= fewest) continue;
+    best = size;
+    fewest = of_core;
+  }
+  return best;
+}
+
+/// The workers that this number of invocations leaves for each quad of channels of each row.
+std::int64_t workers_within(std::int64_t invocations, std::int64_t results) {
+  return power_of_two_within(std::max<std::int64_t>(1, invocations / results));
+}
+
+/// How many workers a kernel should have, however much there is for them to do: the number that was fastest
+/// on an H200 (shaders/NOTES.md).
+std::int64_t wanted_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind) {
+  const std::int64_t quads = div_up(linear.n, 4);
+  const bool one_row = linear.rows() == 1;
+  if (kind.x == XKind::Int8 && !kind.is_grouped()) {
+    if (one_row) return workers_within(busy_with_reads, quads);
+    // With fewer than the most they stay in one subgroup, where it is large enough: it exchanges sums in
+    // registers.
+    const std::int64_t workers = workers_within(busy_with_values, quads * linear.rows());
+    return workers >= most_workers ? workers : std::min<std::int64_t>(workers, context.device.subgroup_size);
+  }
+  if (kind.is_real_int4() || (!kind.is_grouped() && one_row)) return workers_within(busy_with_values, quads);
+  return power_of_two_from(div_up(busy_with_groups, quads));
+}
+
+/// The units of weights that an invocation loads at once.
+std::int64_t usual_units(const Linear& linear, const LinearKind& kind) {
+  const std::int64_t usual = kind.is_real_int4() ? 2 : 4;
+  return has_pairs(linear, kind) ? usual / 2 : usual;
+}
+
+/// The units that an invocation loads at once, given the number of workers: all that a group has, if that is
+/// one round; fewer where many invocations multiply real values, so that registers leave room for only a few
+/// at a time.
+std::int64_t units_at_once(const Linear& linear, const LinearKind& kind, std::int64_t workers) {
+  const std::int64_t usual = usual_units(linear, kind);
+  if (linear.rows() != 1) return usual;
+  if (kind.is_grouped() && 2 * usual * workers == div_up(linear.k, depth_of_unit(linear, kind)))
+    return 2 * usual;
+  const bool is_real_int8 = kind.is_real() && !is_int4(kind.w);
+  return is_real_int8 && div_up(linear.n, 4) * workers > most_with_four_units ? usual / 2 : usual;
+}
+
+std::int64_t default_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind) {
+  const std::int64_t units = div_up(linear.k, depth_of_unit(linear, kind));
+  const std::int64_t of_a_round = power_of_two_from(div_up(units, usual_units(linear, kind)));
+  const std::int64_t most = std::min(of_a_round, most_workers);
+  const std::int64_t workers =
+      std::clamp(wanted_workers(context, linear, kind), std::min(fewest_workers, most), most);
+  return std::min(workers, most_invocations(context.device));
+}
+
+std::int64_t default_local_size(const BuildContext& context, const Linear& linear, const LinearKind& kind,
+                                std::int64_t workers) {
+  const std::int64_t quads = div_up(linear.n, 4);
+  std::int64_t size = 64;
+  if (kind.quantizes()) {
+    const bool is_long = linear.k > long_row && quads * workers >= workgroups_that_quantize * 512;
+    size = is_long ? most_that_quantize : local_size_that_quantizes(context.device, quads, workers);
+  }
+  size = std::max(std::min(size, most_invocations(context.device)), workers);
+  return size / workers * workers;
+}
+
+Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  Sharing sharing;
+  // Whichever of the two a case does not set fits the other: a workgroup has whole sets of workers.
+  const std::int64_t workers = default_workers(context, linear, kind);
+  const std::int64_t local_size = context.tuned("local_size", workers);
+  sharing.workers = context.tuned("workers", std::gcd(workers, local_size));
+  sharing.local_size =
+      context.tuned("local_size", default_local_size(context, linear, kind, sharing.workers));
+  sharing.columns = context.tuned("columns", 4);
+  sharing.units = context.tuned("units", units_at_once(linear, kind, sharing.workers));
+  return sharing;
+}
+
+using SharingOf = std::function<Sharing(const BuildContext&)>;
+
+std::int64_t words_of_row(const Linear& linear) {
+  return div_up(linear.k, 4);
+}
+
+/// Shared memory in bytes: sums, ranges of x, and the row of x where it is quantized there.
+std::int64_t shared_bytes(const Linear& linear, const Sharing& sharing, bool quantizes) {
+  const auto aligned = [](std::int64_t bytes) { return div_up(bytes, 16) * 16; };
+  const std::int64_t of_row =
+      quantizes ? aligned(words_of_row(linear) * 4) + aligned(sharing.local_size * bytes_of_range) : 0;
+  return sharing.local_size * bytes_of_sums + of_row;
+}
+
+/// Whether workgroups quantize the row of x themselves; otherwise a dispatch before the product does.
+bool quantizes(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
+  const Linear linear = references::checked_linear(context.params);
+  return kind.quantizes() && shared_bytes(linear, sharing, true) <= context.device.max_shared_bytes;
+}
+
+Program build(const BuildContext& context, const LinearKind& kind, const Sharing& sharing, bool dot) {
+  const Linear linear = references::checked_linear(context.params);
+  const bool quantizes_row = quantizes(context, kind, sharing);
+  Program program;
+  Dispatch product;
+  product.label = "product";
+  product.shader = "linear_gemv.comp";
+  const Slots slots = add_operands(program, product, context, kind,
+                                   {.x_layout = Layout::P4W,
+                                    .x_words = depth_of_unit(linear, kind) / 4,
+                                    .by_quad = true,
+                                    .quantizes = quantizes_row,
+                                    .bakes = wants_bake(context),
+                                    .dot = dot,
+                                    .columns_of_workgroup = sharing.columns_of_workgroup()});
+  product.defines.push_back({"QUANTIZES", flag(quantizes_row)});
+  if (quantizes_row) {
+    const std::int64_t kept = power_of_two_from(div_up(words_of_row(linear), sharing.local_size));
+    product.defines.push_back({"KEPT", std::to_string(std::min(kept, most_kept))});
+  }
+  const bool whole_subgroups = sharing.workers >= context.device.max_subgroup_size;
+  product.defines.push_back(
+      {"SUBGROUP_ADD", flag(whole_subgroups && context.device.has(Feature::SubgroupArithmetic))});
+  product.defines.push_back({"PAIRS", flag(has_pairs(linear, kind))});
+  product.defines.push_back({"COLUMN_QUADS", std::to_string(sharing.columns / 4)});
+  product.defines.push_back({"UNITS", std::to_string(sharing.units)});
+  product.defines.push_back({"LOADS", std::to_string(sharing.units * sharing.columns / 4)});
+  product.constants.push_back({"workers", static_cast<std::uint32_t>(sharing.workers)});
+  if (quantizes_row)
+    product.constants.push_back({"row_words", static_cast<std::uint32_t>(words_of_row(linear))});
+  product.local_size = {static_cast<std::uint32_t>(sharing.local_size), 1, 1};
+  use_subgroups(product, context.device);
+  const std::int64_t workgroups = slots.all * div_up(linear.n, sharing.columns_of_workgroup());
+  product.workgroups = fold_grid(workgroups * sharing.local_size, product.local_size[0],
+                                 context.device.max_workgroup_count[0]);
+  product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(linear, sharing, quantizes_row));
+  program.dispatches.push_back(std::move(product));
+  return program;
+}
+
+std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind,
+                                              const Sharing& sharing) {
+  if (auto reason = weight_texture_unsupported_reason(context, kind.w)) return reason;
+  if (sharing.local_size > most_invocations(context.device)) {
+    return fmt::format("workgroups of {} invocations exceed the device's {}", sharing.local_size,
+                       most_invocations(context.device));
+  }
+  return std::nullopt;
+}
+
+/// Consecutive roundings in an element: of a unit, of a worker's sum of units, and of the sum of workers; of
+/// scale, bias and requantization.
+double unit_error(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
+  const Linear linear = references::checked_linear(context.params);
+  const std::int64_t depth = depth_of_unit(linear, kind);
+  const std::int64_t of_unit = kind.is_grouped() ? 2 : depth + 1;
+  const std::int64_t units = div_up(div_up(linear.k, depth), sharing.workers);
+  return gamma_of(of_unit + units + std::countr_zero(static_cast<std::uint64_t>(sharing.workers)) + 3);
+}
+
+std::vector<Tunable> sharing_tunables() {
+  return {
+      {.name = "workers",
+       .doc = "invocations that share the K of an output channel",
+       .allowed = {1, 2, 4, 8, 16, 32, 64, 128, 256}},
+      {.name = "local_size",
+       .doc = "invocations of a workgroup",
+       .allowed = {8, 16, 32, 64, 128, 256, 448, 512}},
+      {.name = "columns", .doc = "output channels per invocation", .allowed = {4, 8}},
+      {.name = "units",
+       .doc = "units of weights that an invocation loads at once: 16 bytes for four output channels, or 32 "
+              "of int4",
+       .allowed = {1, 2, 4, 8}},
+      bake_tunable()};
+}
+
+Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const SharingOf& sharing) {
+  Impl impl{.name = std::move(name)};
+  impl.ceiling = dot ? Ceiling::Dot4x8 : Ceiling::Fp32;
+  impl.build = [kind, dot, sharing](const BuildContext& context) {
+    return build(context, kind, sharing(context), dot && context.device.has(Feature::DotProduct));
+  };
+  impl.invalid_reason = linear_invalid_reason;
+  impl.unsupported_reason = [kind, sharing](const BuildContext& context) {
+    return unsupported_reason(context, kind, sharing(context));
+  };
+  impl.unit_error = [kind, sharing](const BuildContext& context) {
+    return unit_error(context, kind, sharing(context));
+  };
+  return impl;
+}
+
+std::optional<std::string> gemv_invalid_reason(const ImplPoint& point) {
+  if (auto reason = linear_invalid_reason(point)) return reason;
+  const std::int64_t workers = point.tuned("workers", 1), local_size = point.tuned("local_size", workers);
+  if (local_size % workers == 0) return std::nullopt;
+  return fmt::format("{} workers exceed the {} invocations of a workgroup", workers, local_size);
+}
 
 // Up to this many rows, weights may be read again for each row before tiles, which read them once, are
 // faster.
@@ -39,6 +293,27 @@ std::vector<std::string> ranked(const BuildContext& context, const LinearKind& k
 }
 
 }  // namespace
+
+Impl gemv_linear(const LinearKind& kind) {
+  Impl impl = shared_linear("gemv", kind, !kind.is_real(),
+                            [kind](const BuildContext& context) { return sharing_of(context, kind); });
+  impl.summary = "several invocations share the K of a few output channels of one row";
+  impl.tunables = sharing_tunables();
+  impl.tunables.push_back(weights_tunable());
+  impl.invalid_reason = gemv_invalid_reason;
+  return impl;
+}
+
+Impl coop_linear(std::string name, const LinearKind& kind, bool dot) {
+  Impl impl = shared_linear(std::move(name), kind, dot, [kind](const BuildContext& context) {
+    const bool pairs = has_pairs(references::checked_linear(context.params), kind);
+    return Sharing{coop_local_size, coop_workers, 4, pairs ? 2 : 4};
+  });
+  impl.summary = "64 invocations, 8 of which share the K of four output channels of one row";
+  if (dot) impl.needs = {Feature::DotProduct};
+  impl.tunables = {weights_tunable(), bake_tunable()};
+  return impl;
+}
 
 std::vector<Impl> linear_impls(const LinearKind& kind) {
   if (kind.is_real()) {

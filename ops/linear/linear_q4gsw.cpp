@@ -1,7 +1,6 @@
-#include "references/linear/linear_q4gsw.h"
-
 #include "ops/linear/impls.h"
 #include "ops/linear/tensors.h"
+#include "references/linear/linear_real.h"
 
 namespace assay::ops {
 namespace {

@@ -1,7 +1,6 @@
-#include "references/linear/linear_q8ta_q8csw.h"
-
 #include "ops/linear/impls.h"
 #include "ops/linear/tensors.h"
+#include "references/linear/linear_integer.h"
 
 namespace assay::ops {
 namespace {

@@ -1,7 +1,6 @@
-#include "references/linear/linear_qta8a_qga4w_qta8o.h"
-
 #include "ops/linear/impls.h"
 #include "ops/linear/tensors.h"
+#include "references/linear/linear_grouped.h"
 
 namespace assay::ops {
 namespace {

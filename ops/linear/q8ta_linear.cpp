@@ -1,8 +1,7 @@
-#include "references/linear/q8ta_linear.h"
-
 #include "ops/linear/impls.h"
 #include "ops/linear/requantizers.h"
 #include "ops/linear/tensors.h"
+#include "references/linear/linear_integer.h"
 
 namespace assay::ops {
 namespace {

@@ -1,8 +1,8 @@
 #include "ops/linear/requantizers.h"
 
 #include "harness/base/error.h"
-#include "ops/common/defines.h"
 #include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
 #include "ops/linear/tensors.h"
 
 #include <fmt/format.h>

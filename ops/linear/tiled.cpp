@@ -1,7 +1,7 @@
 #include "ops/linear/tiled.h"
 
-#include "ops/common/defines.h"
 #include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
 #include "ops/linear/tensors.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #include "ops/linear/weights.h"
 
-#include "harness/op/setup_rules.h"
+#include "harness/op/op.h"
 #include "ops/linear/linear_test_support.h"
 #include "ops/linear/tensors.h"
 

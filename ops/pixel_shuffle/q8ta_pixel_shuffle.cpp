@@ -1,13 +1,10 @@
-#include "references/pixel_shuffle/q8ta_pixel_shuffle.h"
-
 #include "harness/op/op.h"
-#include "ops/common/bake.h"
-#include "ops/common/defines.h"
-#include "ops/common/divider.h"
 #include "ops/common/grid.h"
-#include "ops/common/requantize.h"
+#include "ops/common/shader_values.h"
+#include "ops/common/tensor_at.h"
 #include "ops/relayout/relayout.h"
 #include "ops/relayout/reorder.h"
+#include "references/pixel_shuffle/pixel_shuffle.h"
 
 #include <array>
 #include <cmath>

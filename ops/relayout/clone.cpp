@@ -1,10 +1,9 @@
-#include "references/relayout/clone.h"
-
 #include "harness/op/op.h"
-#include "ops/common/forms.h"
 #include "ops/common/grid.h"
+#include "ops/common/tensor_at.h"
+#include "ops/relayout/relayout.h"
 #include "ops/relayout/reorder.h"
-#include "ops/relayout/tile_boxes.h"
+#include "references/relayout/relayout.h"
 
 namespace assay::ops {
 namespace {

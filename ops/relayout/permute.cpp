@@ -1,9 +1,8 @@
-#include "references/relayout/permute.h"
-
 #include "harness/op/op.h"
-#include "ops/common/forms.h"
 #include "ops/common/grid.h"
+#include "ops/common/tensor_at.h"
 #include "ops/relayout/reorder.h"
+#include "references/relayout/relayout.h"
 
 #include <algorithm>
 

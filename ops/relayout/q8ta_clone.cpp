@@ -1,9 +1,8 @@
-#include "references/relayout/q8ta_clone.h"
-
 #include "harness/op/op.h"
-#include "ops/common/forms.h"
+#include "ops/common/tensor_at.h"
 #include "ops/relayout/q8ta_conversion.h"
 #include "ops/relayout/relayout.h"
+#include "references/relayout/relayout.h"
 
 namespace assay::ops {
 namespace {

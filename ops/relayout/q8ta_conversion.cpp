@@ -1,9 +1,9 @@
 #include "ops/relayout/q8ta_conversion.h"
 
 #include "ops/affine/affine.h"
-#include "ops/common/forms.h"
+#include "ops/common/tensor_at.h"
+#include "ops/relayout/relayout.h"
 #include "ops/relayout/reorder.h"
-#include "ops/relayout/tile_boxes.h"
 
 #include <utility>
 

@@ -1,6 +1,5 @@
-#include "references/relayout/q8ta_dequantize.h"
-
 #include "ops/relayout/q8ta_conversion.h"
+#include "references/relayout/relayout.h"
 
 namespace assay::ops {
 

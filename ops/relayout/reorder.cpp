@@ -1,8 +1,7 @@
 #include "ops/relayout/reorder.h"
 
-#include "ops/common/defines.h"
-#include "ops/common/divider.h"
 #include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
 #include "ops/relayout/relayout.h"
 
 #include <array>

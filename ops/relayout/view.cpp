@@ -1,10 +1,9 @@
-#include "references/relayout/view.h"
-
 #include "harness/base/error.h"
 #include "harness/op/op.h"
-#include "ops/common/forms.h"
 #include "ops/common/grid.h"
+#include "ops/common/tensor_at.h"
 #include "ops/relayout/reorder.h"
+#include "references/relayout/relayout.h"
 
 namespace assay::ops {
 namespace {

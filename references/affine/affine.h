@@ -1,10 +1,12 @@
 #pragma once
 
+#include "harness/op/expected.h"
 #include "harness/op/params.h"
 #include "harness/tensor/dtype.h"
-#include "harness/tensor/shape.h"
+#include "harness/tensor/tensor.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace assay::references {
@@ -90,5 +92,17 @@ void for_each_run(const BlockGrid& grid, std::int64_t first_row, std::int64_t la
     }
   }
 }
+
+/// q = clamp(roundEven(x * fl32(1 / scale)) + zero_point, quant_min, quant_max), each step in float32, with
+/// one scale and zero point per block; exact. Without a zero point nothing is added; with one in the float
+/// domain q = clamp(roundEven((x - (zero_point - scale * mid)) / scale)). NaN gives the zero point (float
+/// domain: mid), infinities saturate. `inputs`: x, scale and, unless the domain is none, zero_point.
+std::vector<Expected> quantize_affine(const Params& params, std::span<const HostTensor> inputs);
+
+/// y = float(q - zero_point) * scale with the subtraction in int32, one scale and zero point a block. Without
+/// a zero point y = q * scale; with one in the float domain y = (q - mid) * scale + zero_point. float32
+/// is exact; float16 is the float32 value rounded to nearest even, bounded by 1 ulp, since devices
+/// store with either rounding. `inputs`: q, scale and, unless the domain is none, zero_point.
+std::vector<Expected> dequantize_affine(const Params& params, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

@@ -2,9 +2,9 @@
 
 #include "harness/base/error.h"
 #include "harness/tensor/fill/fill.h"
+#include "references/affine/affine.h"
 #include "references/affine/affine_test_support.h"
-#include "references/affine/quantize_affine.h"
-#include "references/choose_qparams/quantize_dynamic.h"
+#include "references/choose_qparams/choose_qparams.h"
 
 #include <gmock/gmock.h>
 

@@ -1,11 +1,23 @@
 #include "references/common/qparams.h"
 
+#include "harness/base/error.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace assay::references {
 namespace {
+
+std::size_t checked_axis(const Shape& shape, std::int64_t axis) {
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  if (axis < -rank || axis >= rank) {
+    throw ParameterError("axis", "axis is " + std::to_string(axis) + ", but shape " + to_string(shape) +
+                                     " takes " + std::to_string(-rank) + " to " + std::to_string(rank - 1));
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
+}
 
 constexpr float smallest_row_scale = 6.1e-5f;
 constexpr float scale_of_empty_row = 0.1f;
@@ -86,6 +98,26 @@ QParams per_row(const QParamsLimits& limits, Range range) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> block_size_of(Granularity granularity, const Shape& shape, std::int64_t axis) {
+  std::vector<std::int64_t> block = shape;
+  if (granularity == Granularity::PerToken) {
+    block.assign(shape.size(), 1);
+    block.back() = shape.back();
+  } else if (granularity == Granularity::PerChannel) {
+    block[checked_axis(shape, axis)] = 1;
+  }
+  return block;
+}
+
+Params affine_params_of(Granularity granularity, const Params& named) {
+  const bool has_axis = granularity == Granularity::PerChannel;
+  Params params = named;
+  params.set("block_size",
+             block_size_of(granularity, named.ints("shape"), has_axis ? named.integer("axis") : 0));
+  params.set("zero_point_domain", std::string("int"));
+  return params;
+}
 
 std::int32_t middle(const QParamsLimits& limits) {
   return (limits.quant_max + limits.quant_min + 1) / 2;

@@ -10,6 +10,12 @@
 
 namespace assay::references {
 
+double lowest_bit(double value) {
+  int exponent = 0;
+  const auto mantissa = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 53));
+  return std::ldexp(1.0, exponent - 53 + std::countr_zero(static_cast<std::uint64_t>(mantissa)));
+}
+
 float ulp_of(Half value) {
   constexpr int mantissa_bits = 10;
   constexpr int bias = 15;

@@ -2,15 +2,26 @@
 
 #include "harness/op/expected.h"
 #include "harness/tensor/dtype.h"
-#include "harness/tensor/shape.h"
 #include "harness/tensor/tensor.h"
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace assay::references {
+
+// Whether float32 steps round, for banded outputs: a step that rounds nothing adds nothing to the band.
+
+/// Whether a float32 holds this value exactly.
+inline bool is_float32(double value) {
+  return static_cast<double>(static_cast<float>(value)) == value;
+}
+
+/// The largest power of two of which a value other than 0 is a multiple. Products with integers and sums of
+/// such products are multiples of it, too, so they are float32 values up to 2^24 times it.
+double lowest_bit(double value);
 
 /// One unit in the last place of a float16, 2^-24 for denormals; 0 for infinities and NaN. Devices may round
 /// float16 stores either to nearest or towards zero.

@@ -3,7 +3,6 @@
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
 #include "harness/tensor/dtype.h"
-#include "harness/tensor/shape.h"
 #include "harness/tensor/tensor.h"
 
 #include <cstdint>

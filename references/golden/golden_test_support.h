@@ -5,7 +5,7 @@
 
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
-#include "harness/tensor/npy/npz.h"
+#include "harness/tensor/npy/array_file.h"
 #include "harness/tensor/tensor.h"
 
 #include <nlohmann/json.hpp>

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "harness/op/expected.h"
+#include "harness/op/params.h"
 #include "harness/tensor/tensor.h"
 #include "references/common/real_output.h"
 #include "references/linear/linear.h"
-#include "references/linear/real_products.h"
+#include "references/linear/products.h"
 
 #include <cstdint>
 #include <span>
@@ -26,5 +27,19 @@ struct RealEpilogue {
 /// |x||w|) * |scale[n]| + |bias[n]|. Without a bias nothing is added. x is f32 or f16.
 std::vector<Expected> real_linear(const Linear& linear, const HostTensor& x, const RealRows& w,
                                   std::span<const double> scale, std::span<const float> bias);
+
+/// y = act((sum over k of x * w) * w_scale[n] + bias[n]). Bounded: values are float64, and the magnitude is
+/// (sum over k of |x||w|) * w_scale[n] + |bias[n]|, for an impl whose error is at most a unit error times it:
+/// gamma(r) where at most r roundings lie between any product, or the bias, and y. A float16 store adds 1
+/// ulp. A NaN passes relu. `inputs`: x (f32 or f16), w (i8), w_scale (f32) and, if the parameter says so,
+/// bias (f32).
+std::vector<Expected> linear_q8csw(const Params& params, std::span<const HostTensor> inputs);
+
+/// y = act(sum over k of x * (nibble - 8) * w_scale[k / group_size, n] + bias[n]); the nibble of an even k is
+/// the low one of byte w[n, k / 2]. Bounded: values are float64, and the magnitude is sum over k of
+/// |x||nibble - 8| * w_scale + |bias[n]|, for an impl whose error is at most a unit error times it, as
+/// linear_q8csw() says. `inputs`: x (f32 or f16), w (u8 [N, K / 2]), w_scale (f32 [K / group_size, N]) and,
+/// if the parameter says so, bias (f32).
+std::vector<Expected> linear_q4gsw(const Params& params, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

@@ -1,7 +1,5 @@
 #pragma once
 
-// Parameters, tensors from lists and random inputs, for the tests of linear ops.
-
 #include "harness/op/expected.h"
 #include "harness/op/params.h"
 #include "harness/tensor/tensor.h"
@@ -10,11 +8,14 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 namespace assay::test {
+
+// Parameters, tensors from lists and random inputs, for the tests of linear ops.
 
 /// Parameters of a linear op with these extents: f32, no bias, no activation, no batch, epilogue float32,
 /// activations given. `group_size` 0: the op has none.
@@ -46,5 +47,10 @@ std::vector<HostTensor> golden_inputs(const Golden& golden, const std::vector<st
 /// themselves where there is none); a failure names the first that does not.
 testing::AssertionResult near(const HostTensor& got, const HostTensor& want,
                               const std::vector<float>& magnitude, double units);
+
+/// The int8 that a sum becomes with the parameters x, y, activation and epilogue: the steps one after the
+/// other, as the headers of references state them. float32 steps are float32, those of the fixed point long
+/// double.
+double plain_int8(const Params& params, std::int64_t sum, float w_scale, std::optional<float> bias);
 
 }  // namespace assay::test

@@ -11,7 +11,7 @@
 #include "harness/report/writers/writers.h"
 #include "harness/tensor/fill/fill.h"
 #include "harness/tensor/pack.h"
-#include "harness/tensor/tensor_hash.h"
+#include "harness/tensor/tensor.h"
 #include "ops/registry.h"
 #include "tests/support/report_text.h"
 #include "tests/support/temporary_folder.h"

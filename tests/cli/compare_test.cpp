@@ -1,6 +1,6 @@
 #include "harness/base/statistics.h"
 #include "harness/report/journal/journal.h"
-#include "harness/report/record/record_of.h"
+#include "harness/report/record/events.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/tell.h"
 

@@ -1,6 +1,6 @@
 #include "harness/report/journal/journal.h"
 #include "harness/report/journal/journal_text.h"
-#include "harness/report/record/record_of.h"
+#include "harness/report/record/events.h"
 #include "harness/tensor/npy/npy.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"

@@ -4,12 +4,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 
+namespace assay::test {
+
 // Where runs put their reports.
 
-namespace assay::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,5 +97,188 @@ TEST(Output, EveryReaderTakesAnOutputFolderARunADeviceAndAJournal) {
   }
 }
 
+// Odd standard descriptors: closed, full, and with nobody at their other end.
+
+using ::testing::Not;
+
+/// The binary with these words, run by a shell that redirects as `redirection` says.
+ProcessResult assay_in_shell(const std::string& words, const std::string& redirection) {
+  return run({.words = {"bash", "-c", "exec \"$0\" " + words + " " + redirection, ASSAY_BINARY}});
+}
+
+TEST(Streams, ClosedOnesLeaveTheJournalAlone) {
+  for (const char* redirection : {">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
+    const TemporaryFolder folder;
+    const std::string cases = folder.write("c.yaml", shuffle_cases), out = folder / "out";
+    const ProcessResult result = assay_in_shell("run " + cases + " --mode accu --out " + out, redirection);
+    EXPECT_EQ(result.exit_code, 0) << redirection << result.err;
+    const RunReport report = read_journal(device_folder(out) / "journal.jsonl");
+    EXPECT_TRUE(report.complete) << redirection;
+    EXPECT_EQ(report.records.size(), 4U) << redirection;
+  }
+}
+
+TEST(Streams, AnOutputThatDoesNotTakeWhatIsPrintedIsAnErrorOfTheInfrastructure) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases), out = folder / "out";
+  ASSERT_EQ(assay({"run", cases, "--out", out}).exit_code, 0);
+  for (const std::string& words :
+       {"list " + cases, std::string("ops"), std::string("schema"), std::string("--help"), "report " + out,
+        "pivot " + out, "show " + out + " small/1x16x4x4/4W4C.4W4C", "compare " + out + " " + out,
+        "run " + cases + " --out " + out + "2"}) {
+    const ProcessResult result = assay_in_shell(words, ">/dev/full");
+    EXPECT_EQ(result.exit_code, 3) << words;
+    EXPECT_THAT(result.err, HasSubstr("cannot write to stdout: ")) << words;
+  }
+}
+
+TEST(Streams, APipeThatNobodyReadsEndsNoRun) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases), out = folder / "out";
+  const ProcessResult result =
+      run({.words = {"bash", "-c", "\"$0\" run " + cases + " --out " + out + " | true; exit ${PIPESTATUS[0]}",
+                     ASSAY_BINARY}});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_TRUE(read_journal(device_folder(out) / "journal.jsonl").complete);
+}
+
+TEST(Streams, AFileThatMayNotGrowIsAnErrorThatSaysSo) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases), out = folder / "out";
+  const ProcessResult result = run({.words = {"bash", "-c",
+                                              "ulimit -f 1; exec \"$0\" run " + cases +
+                                                  " --ceilings none --answer-cache none --out " + out,
+                                              ASSAY_BINARY}});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("File too large"));
+  EXPECT_THAT(result.err, Not(HasSubstr("internal error")));
+}
+
+TEST(Streams, AFileOfAnOptionMayBeADevice) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"}).exit_code, 0);
+  std::filesystem::create_symlink("/dev/full", folder / "full.csv");
+  const ProcessResult result = assay({"pivot", folder / "out", "--csv", folder / "full.csv"});
+  EXPECT_EQ(result.exit_code, 3);
+  EXPECT_THAT(result.err, HasSubstr("No space left on device"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "full.csv"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+}
+
+// Expectations of the device that runs the tests, and what a run reports about them.
+
+/// A folder of cases (four that pass, one that is MISTRUSTED) with these rules for every device.
+struct ExpectationsDesk {
+  TemporaryFolder folder;
+
+  explicit ExpectationsDesk(const std::string& rules) {
+    folder.write("cases/c.yaml", shuffle_cases);
+    folder.write("cases/flat.yaml", mistrusted_cases);
+    folder.write("cases/expectations/all.yaml", "device: \"\\\\w\"\nexpect:\n" + rules);
+  }
+  ProcessResult run(std::vector<std::string> words) const {
+    words.insert(words.begin(), {"run", "--out", folder / "out", "--overwrite"});
+    return assay(std::move(words));
+  }
+  std::string cases() const { return folder / "cases"; }
+  nlohmann::json report() const {
+    return nlohmann::json::parse(read_file(device_folder(folder / "out") / "run.json"));
+  }
+};
+
+constexpr const char* flat_rule =
+    "  - {match: \"*/flat/*\", params: {upscale_factor: 2, shape: [1, 16, 4, 4]}, status: MISTRUSTED,\n"
+    "     reason: proves nothing, link: \"https://example.org/7\"}\n";
+
+TEST(Expectations, ARowThatEndsAsExpectedIsFine) {
+  const ExpectationsDesk desk(flat_rule);
+  const ProcessResult result = desk.run({desk.cases(), "--strict", "--verbose"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("expected (proves nothing, https://example.org/7): MISTRUSTED: "));
+  EXPECT_THAT(result.out, Not(HasSubstr("EXPECTATIONS")));
+  EXPECT_THAT(result.err, HasSubstr("cases/expectations/all.yaml\n")) << "it is told which rules count";
+  EXPECT_EQ(desk.report().at("statuses").at("EXPECTED_FAIL"), 1);
+}
+
+TEST(Expectations, AnUnexpectedPassFailsTheRun) {
+  const ExpectationsDesk desk(std::string(flat_rule) + "  - {match: \"*1x16x4x4*\", reason: a bug}\n");
+  const ProcessResult result = desk.run({desk.cases()});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("all.yaml:5 expects FAIL (a bug); remove the rule"));
+}
+
+TEST(Expectations, AnExpiredRuleDoesNotCountAndFailsAStrictRun) {
+  const ExpectationsDesk desk(
+      std::string(flat_rule) +
+      "  - {match: \"*/small/*\", status: skip, reason: slow, expires: 2020-01-31}\n");
+  const ProcessResult result = desk.run({desk.cases()});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("all.yaml:5  */small/*  (slow)\n    it expired after 2020-01-31"));
+  EXPECT_EQ(desk.report().at("statuses").at("PASS"), 4);
+  EXPECT_EQ(desk.run({desk.cases(), "--strict"}).exit_code, 1);
+}
+
+TEST(Expectations, AStaleRuleFailsAStrictRun) {
+  const ExpectationsDesk desk(std::string(flat_rule) + "  - {match: \"gone/*\", reason: a bug}\n");
+  const ProcessResult result = desk.run({desk.cases()});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("EXPECTATIONS"));
+  EXPECT_THAT(result.out, HasSubstr("gone/*  (a bug)\n    it matches no row of this run: remove it"));
+  EXPECT_EQ(desk.report().at("rule_notes").at(0).at("state"), "stale");
+  EXPECT_EQ(desk.run({desk.cases(), "--strict"}).exit_code, 1);
+  EXPECT_EQ(desk.run({desk.cases(), "--strict", "--tier", "smoke"}).exit_code, 1)
+      << "it matches no case of any tier";
+  const ProcessResult again = assay({"report", device_folder(desk.folder / "out").string()});
+  EXPECT_THAT(again.out, HasSubstr("it matches no row of this run")) << "the journal has it too";
+}
+
+TEST(Expectations, MayBeKeptOutsideOfThePackage) {
+  const ExpectationsDesk desk("  - {match: \"*/flat/*\", status: skip, reason: of the package}\n");
+  EXPECT_EQ(desk.run({desk.cases()}).exit_code, 0);
+  EXPECT_EQ(desk.report().at("statuses").at("SKIPPED"), 1);
+  desk.folder.write("mine/gpu.yaml", "device: \"\\\\w\"\nexpect:\n" + std::string(flat_rule) +
+                                         "  - {match: \"gone/*\", reason: a bug}\n");
+  const std::string mine = desk.folder / "mine";
+  const ProcessResult result = desk.run({"--expectations", mine, desk.cases(), "--strict"});
+  EXPECT_EQ(result.exit_code, 1) << "one rule of them is stale";
+  EXPECT_THAT(result.err, HasSubstr("expectations: " + mine + "/gpu.yaml\n"));
+  EXPECT_THAT(result.out, HasSubstr("mine/gpu.yaml:5  gone/*  (a bug)\n    it matches no row of this run"));
+  EXPECT_EQ(desk.report().at("statuses").at("EXPECTED_FAIL"), 1) << "they count before those of the package";
+  const ProcessResult one_file =
+      desk.run({"--expectations", mine, desk.folder / "cases/flat.yaml", "--strict"});
+  EXPECT_EQ(one_file.exit_code, 0) << "the rule may be about cases of other files" << one_file.out;
+}
+
+TEST(Expectations, OfARunThatIsResumedMustBeTheSame) {
+  const ExpectationsDesk desk(flat_rule);
+  desk.folder.write("mine/gpu.yaml", "device: none\nexpect:\n  - {match: \"a/*\", reason: a bug}\n");
+  const ProcessResult result = desk.run({"--expectations", desk.folder / "mine", desk.cases()});
+  EXPECT_THAT(result.err, HasSubstr("mine/gpu.yaml: 'none' is not in '"))
+      << "its device fits none of the run's";
+  EXPECT_EQ(assay({"run", "--resume", desk.folder / "out"}).exit_code, 0);
+  desk.folder.write("mine/gpu.yaml", "device: none\nexpect:\n  - {match: \"b/*\", reason: a bug}\n");
+  const ProcessResult changed = assay({"run", "--resume", desk.folder / "out"});
+  EXPECT_EQ(changed.exit_code, 2);
+  EXPECT_THAT(changed.err, HasSubstr("the expectations have changed"));
+}
+
+TEST(Expectations, ARuleThatIsTooWideSaysToWhatItCanBeNarrowed) {
+  const ExpectationsDesk desk("  - {match: \"*\", status: mistrusted, reason: proves nothing}\n");
+  const ProcessResult result = desk.run({desk.cases()});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.out, HasSubstr("4 of its 5 rows pass, such as "));
+  EXPECT_THAT(result.out, HasSubstr("narrow it "));
+  EXPECT_EQ(desk.report().at("rule_notes").at(0).at("state"), "wide");
+}
+
+TEST(Expectations, ARuleOfRowsThatWereNotSelectedIsNotStale) {
+  const ExpectationsDesk desk(std::string(flat_rule) + "  - {match: \"gone/*\", reason: a bug}\n");
+  EXPECT_EQ(desk.run({desk.cases(), "--strict", "--filter", "*/small/*"}).exit_code, 0);
+  EXPECT_EQ(desk.run({desk.folder / "cases/c.yaml", "--strict"}).exit_code, 0);
+  const ExpectationsDesk fine(flat_rule);
+  EXPECT_EQ(fine.run({fine.cases(), "--strict", "--tier", "smoke"}).exit_code, 0);
+}
+
 }  // namespace
+
 }  // namespace assay::test

@@ -1,8 +1,12 @@
 #pragma once
 
-// Small case files that the tests of the binary share.
+#include <gtest/gtest.h>
+
+#include <string>
 
 namespace assay::test {
+
+// Small case files that the tests of the binary share.
 
 inline constexpr const char* shuffle_cases = R"(op: q8ta_pixel_shuffle
 cases:
@@ -52,5 +56,14 @@ cases:
     fill: {x: {constant: 7}}
     qparams: {x: {scale: 0.5, zero_point: 0}, y: {scale: 0.25, zero_point: 3}}
 )";
+
+/// Tests of what reads a report: all in one process read the same run on the best device, of the cases
+/// `shuffle_cases` and `both_cases` in files c.yaml and p.yaml.
+class SampleRunTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite();
+  /// The folder that was given as --out.
+  static std::string out();
+};
 
 }  // namespace assay::test

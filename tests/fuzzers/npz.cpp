@@ -1,6 +1,5 @@
-#include "harness/tensor/npy/npz.h"
-
 #include "harness/base/error.h"
+#include "harness/tensor/npy/array_file.h"
 #include "tests/fuzzers/input_file.h"
 
 // An archive of arrays: its members are read, or it is refused with an error.

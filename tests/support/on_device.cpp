@@ -2,9 +2,9 @@
 
 #include "harness/base/error.h"
 #include "harness/cases/fit_array.h"
-#include "harness/engine/accuracy/guards.h"
+#include "harness/engine/accuracy/experiment_memory.h"
 #include "harness/engine/accuracy/output_check.h"
-#include "harness/op/expected_check.h"
+#include "harness/op/op.h"
 #include "harness/tensor/npy/array_file.h"
 #include "harness/tensor/pack.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/engine/accuracy/acceptance.h"
+#include "harness/engine/accuracy/output_check.h"
 #include "tests/support/tensors.h"
 
 #include <string>

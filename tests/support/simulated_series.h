@@ -3,7 +3,7 @@
 // Series of samples whose truth is known. Only tests include this.
 
 #include "harness/base/statistics.h"
-#include "harness/tensor/fill/random_bits.h"
+#include "harness/tensor/fill/fill.h"
 #include "tests/support/records.h"
 
 #include <cstdint>

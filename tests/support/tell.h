@@ -3,7 +3,7 @@
 // A whole run as events, from the records that it shall have. Only tests include this.
 
 #include "harness/base/clock.h"
-#include "harness/report/record/record_of.h"
+#include "harness/report/record/events.h"
 #include "tests/support/records.h"
 
 #include <algorithm>

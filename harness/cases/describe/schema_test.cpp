@@ -1,5 +1,5 @@
 #include "harness/cases/describe/describe.h"
-#include "harness/cases/tests/fake_ops_test_support.h"
+#include "harness/cases/tests/case_file_test_support.h"
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -1,14 +1,14 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/cases/case_list.h"
 #include "harness/cases/expansion/expand.h"
 #include "harness/cases/expansion/load_options.h"
-#include "harness/cases/expansion/npy_files.h"
 #include "harness/cases/expansion/point.h"
+#include "harness/cases/expansion/point_data.h"
 #include "harness/cases/expansion/product.h"
 #include "harness/cases/expansion/setting.h"
 #include "harness/cases/yaml/reporter.h"
+#include "harness/cases/yaml/yaml_tree.h"
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +17,13 @@
 #include <vector>
 
 namespace assay::cases {
+
+/// Returns "name", "mode", "tier", "cache" and "timeout", the keys of a case that cannot be axes.
+const std::vector<std::string>& head_keys();
+
+/// Reads the head keys from the entries of a case, its defaults included; op and seed are left to the caller.
+/// A bad value is added to `problems` and replaced by its default.
+CaseHead read_case_head(const Node& node, const std::vector<Node::Entry>& entries, Problems& problems);
 
 /// State that grows while files are loaded and is shared by all of them.
 struct LoadState {

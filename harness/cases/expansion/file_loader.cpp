@@ -1,7 +1,7 @@
 #include "harness/cases/expansion/file_loader.h"
 
 #include "harness/cases/expansion/chain_file.h"
-#include "harness/cases/expansion/id_text.h"
+#include "harness/cases/expansion/expand.h"
 #include "harness/cases/yaml/scalars.h"
 #include "harness/cases/yaml/yaml_parser.h"
 

@@ -2,7 +2,7 @@
 
 #include "harness/cases/expansion/case_expansion.h"
 #include "harness/cases/expansion/file_loader.h"
-#include "harness/cases/yaml/case_files.h"
+#include "harness/cases/yaml/source_file.h"
 
 #include <stdexcept>
 #include <system_error>

@@ -2,7 +2,7 @@
 
 #include "harness/cases/case.h"
 #include "harness/cases/expansion/load_options.h"
-#include "harness/cases/yaml/diagnostic.h"
+#include "harness/cases/yaml/source_file.h"
 #include "harness/op/op.h"
 
 #include <cstdint>

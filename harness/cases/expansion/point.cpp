@@ -2,7 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/cases/conv2d_alias.h"
-#include "harness/cases/expansion/id_text.h"
+#include "harness/cases/expansion/expand.h"
 #include "harness/cases/yaml/reporter.h"
 #include "harness/cases/yaml/scalars.h"
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "harness/cases/case.h"
-#include "harness/cases/expansion/npy_files.h"
 #include "harness/cases/expansion/point_data.h"
 #include "harness/cases/expansion/setting.h"
 

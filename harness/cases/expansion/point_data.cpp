@@ -1,17 +1,58 @@
 #include "harness/cases/expansion/point_data.h"
 
+#include "harness/base/error.h"
 #include "harness/base/hash.h"
+#include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
-#include "harness/cases/expansion/id_text.h"
+#include "harness/cases/expansion/expand.h"
+#include "harness/cases/fit_array.h"
+#include "harness/tensor/tensor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 namespace assay::cases {
 namespace {
+
+NpyInfo inspect(const ArrayFile& file) {
+  NpyInfo info;
+  try {
+    const HostTensor tensor = read_array(file);
+    info.dtype = tensor.dtype();
+    info.shape = tensor.shape();
+    info.hash = hash_of(tensor);
+    info.lowest = info.highest = tensor.at(0);
+    for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+      const double value = tensor.at(i);
+      info.finite = info.finite && std::isfinite(value);
+      info.whole = info.whole && value == std::trunc(value);
+      info.lowest = std::min(info.lowest, value);
+      info.highest = std::max(info.highest, value);
+    }
+  } catch (const std::exception& error) {
+    info.error = error.what();
+  }
+  return info;
+}
+
+std::optional<std::string> try_to_fit(const ArrayFile& file, const TensorSpec& tensor) try {
+  fit_array(read_array(file), tensor);
+  return std::nullopt;
+} catch (const Error& error) {
+  return error.what();
+}
+
+/// Returns whether any value of the dtype is allowed: for float data, and for tensors whose op gives no
+/// range.
+bool is_unlimited(const TensorSpec& tensor) {
+  const FillDomain& domain = tensor.domain;
+  if (domain.role == FillRole::Data && is_float(tensor.dtype)) return true;
+  return domain.role != FillRole::Index && domain.lo == domain.hi;
+}
 
 /// Mixes one more value into a hash.
 template <class T>
@@ -21,6 +62,76 @@ void mix(std::size_t& hash, const T& value) {
 }
 
 }  // namespace
+
+const NpyInfo& NpyFiles::get(const ArrayFile& file) {
+  const auto found = known_.find(file);
+  return found != known_.end() ? found->second : known_.emplace(file, inspect(file)).first->second;
+}
+
+std::optional<std::string> NpyFiles::misfit_by_outline(const ArrayFile& file,
+                                                       const TensorSpec& tensor) const {
+  if (known_.contains(file)) return std::nullopt;
+  ArrayOutline outline;
+  try {
+    outline = outline_of_array(file);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  constexpr std::uint64_t most_header = 1 << 17;
+  const auto most = static_cast<std::uint64_t>(numel(tensor.shape)) * size_of(DType::F64) + most_header;
+  if (outline.bytes > most) {
+    return fmt::format("holds {}, but '{}' is {} [{}]", bytes_text(outline.bytes), tensor.name,
+                       name_of(tensor.dtype), to_string(tensor.shape));
+  }
+  if (!outline.header) return std::nullopt;
+  try {
+    check_fit(outline.header->dtype, outline.header->shape, tensor);
+    return std::nullopt;
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+std::optional<std::string> NpyFiles::misfit(const ArrayFile& file, const TensorSpec& tensor) {
+  const NpyInfo& info = get(file);
+  if (info.dtype == tensor.dtype && info.shape == tensor.shape) return std::nullopt;
+  const std::string fit =
+      fmt::format("{} for {} {} {} {}", to_string(file), tensor.name, name_of(tensor.dtype),
+                  to_string(tensor.shape), name_of(tensor.output_class));
+  const auto found = misfits_.find(fit);
+  return found != misfits_.end() ? found->second
+                                 : misfits_.emplace(fit, try_to_fit(file, tensor)).first->second;
+}
+
+std::map<std::string, std::string> NpyFiles::hashes() const {
+  std::map<std::string, std::string> hashes;
+  for (const auto& [file, info] : known_) {
+    if (info.error.empty()) hashes.emplace(to_string(file), info.hash);
+  }
+  return hashes;
+}
+
+std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInfo& values) {
+  if (is_integer(tensor.dtype) && !values.whole) return fmt::format("'{}' holds integers", tensor.name);
+  if (tensor.domain.role == FillRole::Scale) {
+    if (values.finite && values.lowest > 0) return std::nullopt;
+    return fmt::format("'{}' is a scale: every value must be finite and greater than 0, the smallest is {}",
+                       tensor.name, values.lowest);
+  }
+  double low = tensor.domain.lo, high = tensor.domain.hi;
+  if (is_unlimited(tensor)) {
+    if (is_float(tensor.dtype)) return std::nullopt;
+    low = static_cast<double>(lowest(tensor.dtype));
+    high = static_cast<double>(highest(tensor.dtype));
+  }
+  if (values.finite && values.lowest >= low && values.highest <= high) return std::nullopt;
+  if (values.lowest == values.highest) {
+    return fmt::format("values of '{}' must be between {} and {}, got {}", tensor.name, low, high,
+                       values.lowest);
+  }
+  return fmt::format("values of '{}' must be between {} and {}, but these are between {} and {}", tensor.name,
+                     low, high, values.lowest, values.highest);
+}
 
 bool is_data_key(std::string_view key) {
   constexpr std::array<std::string_view, 7> others{"forms", "impl",  "tolerance", "tune",

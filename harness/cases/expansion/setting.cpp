@@ -1,6 +1,6 @@
 #include "harness/cases/expansion/setting.h"
 
-#include "harness/cases/expansion/id_text.h"
+#include "harness/cases/expansion/expand.h"
 #include "harness/cases/yaml/reporter.h"
 #include "harness/cases/yaml/scalars.h"
 

@@ -1,6 +1,6 @@
 #include "harness/cases/expectations/expectations.h"
 
-#include "harness/cases/tests/fake_ops_test_support.h"
+#include "harness/cases/tests/case_file_test_support.h"
 
 #include <gmock/gmock.h>
 

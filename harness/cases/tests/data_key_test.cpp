@@ -1,5 +1,5 @@
 #include "harness/cases/expansion/load.h"
-#include "harness/cases/tests/fake_ops_test_support.h"
+#include "harness/cases/tests/case_file_test_support.h"
 #include "harness/tensor/npy/npy.h"
 
 #include <gtest/gtest.h>

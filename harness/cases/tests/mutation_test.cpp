@@ -1,5 +1,5 @@
 #include "harness/cases/expectations/expectations.h"
-#include "harness/cases/tests/bad_input_test_support.h"
+#include "harness/cases/tests/case_file_test_support.h"
 
 #include <gtest/gtest.h>
 

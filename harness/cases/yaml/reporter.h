@@ -1,6 +1,5 @@
 #pragma once
 
-#include "harness/cases/yaml/diagnostic.h"
 #include "harness/cases/yaml/source_file.h"
 #include "harness/cases/yaml/yaml_tree.h"
 

@@ -1,13 +1,54 @@
 #include "harness/cases/yaml/source_file.h"
 
 #include "harness/base/file.h"
+#include "harness/base/text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
+
+namespace assay {
+namespace {
+
+/// Returns the text before the caret: a blank for every character shown and a tab for every tab, so that both
+/// lines have the same width on every terminal.
+std::string caret_indent(std::string_view line, int column) {
+  std::size_t end = 0;
+  int character = 1;
+  for (; end < line.size() && character < column; ++character) {
+    do ++end;
+    while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0U) == 0x80U);
+  }
+  std::string indent;
+  for (const char c : printable(line.substr(0, end))) {
+    const bool continuation = (static_cast<unsigned char>(c) & 0xC0U) == 0x80U;
+    if (!continuation) indent += c == '\t' ? '\t' : ' ';
+  }
+  if (character < column) indent.append(static_cast<std::size_t>(column - character), ' ');
+  return indent;
+}
+
+}  // namespace
+
+std::string to_string(const Diagnostic& diagnostic) {
+  const SourceLocation& where = diagnostic.where;
+  std::string text = printable(where.file);
+  if (where.line > 0) text += fmt::format(":{}:{}", where.line, where.column);
+  text += ": error: " + printable(diagnostic.message);
+  if (!diagnostic.source_line.empty()) {
+    text += fmt::format("\n    {}\n    {}^", printable(diagnostic.source_line),
+                        caret_indent(diagnostic.source_line, where.column));
+  }
+  if (!diagnostic.suggestion.empty())
+    text += fmt::format("\n    did you mean '{}'?", printable(diagnostic.suggestion));
+  return text;
+}
+
+}  // namespace assay
 
 namespace assay::cases {
 namespace {
@@ -72,6 +113,27 @@ std::string with_unix_line_ends(std::string text) {
   }
   text.resize(kept);
   return text;
+}
+
+[[noreturn]] void refuse(const fs::path& path, std::string message) {
+  throw Problem(file_diagnostic(path, std::move(message)));
+}
+
+std::vector<fs::path> files_below(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(directory, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored) && entry->path().filename() == "expectations") {
+      entry.disable_recursion_pending();
+    } else if (is_yaml_file(*entry)) {
+      files.push_back(entry->path());
+    }
+  }
+  if (error) refuse(directory, "listing the case files below this directory: " + error.message());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace
@@ -153,6 +215,36 @@ Diagnostic SourceFile::diagnose(Mark mark, std::string message, std::string sugg
   std::string shown;
   if (line(where.line).size() <= longest_shown_line) shown = line(where.line);
   return {std::move(where), std::move(message), std::move(shown), std::move(suggestion)};
+}
+
+bool is_yaml_file(const fs::directory_entry& entry) {
+  if (entry.path().extension() != ".yaml") return false;
+  std::error_code ignored;
+  if (entry.is_regular_file(ignored)) return true;
+  return entry.is_symlink(ignored) && !fs::exists(entry.path(), ignored);
+}
+
+std::vector<fs::path> case_files(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    const bool is_link = fs::is_symlink(path, ignored);
+    refuse(path, is_link ? "it is a link to a file that does not exist" : "no such file or directory");
+  }
+  if (!fs::is_directory(path, ignored)) return {path};
+  std::vector<fs::path> files = files_below(path);
+  if (files.empty()) refuse(path, "there is no case file (*.yaml) below this directory");
+  return files;
+}
+
+std::vector<fs::path> yaml_files_in(const fs::path& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  fs::directory_iterator entry(directory, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (is_yaml_file(*entry)) files.push_back(entry->path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace assay::cases

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/cases/yaml/diagnostic.h"
+#include "harness/base/error.h"
 
 #include <cstddef>
 #include <exception>
@@ -8,6 +8,29 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace assay {
+
+/// One error in a file that a user wrote, and its place.
+struct Diagnostic {
+  SourceLocation where;
+  std::string message;
+  std::string source_line;  ///< text of the line; the caret points to `where.column`
+  std::string suggestion;   ///< the nearest known name, or empty
+};
+
+/// Returns several lines, without a newline at the end:
+///
+///     cases/x.yaml:7:5: error: unknown key 'shpae'
+///         shpae: [1, 16, 4, 4]
+///         ^
+///     did you mean 'shape'?
+///
+/// Tabs of the source line are kept and repeated before the caret. Line 0 stands for the whole file, without
+/// line number and source line.
+std::string to_string(const Diagnostic& diagnostic);
+
+}  // namespace assay
 
 namespace assay::cases {
 
@@ -68,5 +91,16 @@ class SourceFile {
   std::string text_;
   std::vector<std::size_t> line_starts_;
 };
+
+/// Returns the case files that a path stands for: the file itself, or all *.yaml below a directory, sorted,
+/// without those in folders named `expectations`. Throws Problem if there is none.
+std::vector<std::filesystem::path> case_files(const std::filesystem::path& path);
+
+/// Returns whether a directory entry is a file named *.yaml, or a link with such a name to nothing: reading
+/// it is an error, where passing over it would lose its cases.
+bool is_yaml_file(const std::filesystem::directory_entry& entry);
+
+/// Returns the *.yaml files directly in a directory, sorted.
+std::vector<std::filesystem::path> yaml_files_in(const std::filesystem::path& directory);
 
 }  // namespace assay::cases

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/chain/planner/score.h"
+#include "harness/chain/planner/net.h"
 
 #include <optional>
 #include <vector>

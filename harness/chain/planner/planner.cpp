@@ -1,8 +1,8 @@
 #include "harness/chain/planner/planner.h"
 
 #include "harness/chain/planner/greedy_plan.h"
+#include "harness/chain/planner/net.h"
 #include "harness/chain/planner/optimal_plan.h"
-#include "harness/chain/planner/plan_cost.h"
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 
 #include "harness/chain/planner/greedy_plan.h"
 #include "harness/chain/planner/net.h"
-#include "harness/chain/planner/plan_cost.h"
 #include "harness/chain/planner/planner_test_support.h"
 
 #include <gmock/gmock.h>

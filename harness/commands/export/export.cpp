@@ -3,8 +3,8 @@
 #include "harness/base/text.h"
 #include "harness/commands/export/openmetrics.h"
 #include "harness/commands/export/report_database.h"
-#include "harness/commands/read/known_runs.h"
 #include "harness/commands/read/report.h"
+#include "harness/commands/read/runs_over_time.h"
 #include "harness/report/journal/journal.h"
 #include "harness/report/record/device_name.h"
 

@@ -9,7 +9,7 @@
 namespace assay::app {
 
 struct ExportOptions {
-  std::vector<std::filesystem::path> reports;  ///< paths as for all_journals() (known_runs.h)
+  std::vector<std::filesystem::path> reports;  ///< paths as for all_journals() (runs_over_time.h)
   std::filesystem::path sqlite;                ///< database to write; empty: none
   bool overwrite = false;                      ///< the database may replace an older file
   std::filesystem::path openmetrics;           ///< text to write; "-": stdout; empty: none

@@ -3,10 +3,10 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/commands/farm/night_folder.h"
-#include "harness/report/journal/find_rows.h"
 #include "harness/report/journal/journal.h"
 #include "harness/report/journal/journal_text.h"
-#include "harness/report/writers/history.h"
+#include "harness/report/journal/recorded_runs.h"
+#include "harness/report/writers/csv.h"
 
 #include <algorithm>
 #include <cctype>

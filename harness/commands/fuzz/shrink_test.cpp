@@ -1,8 +1,7 @@
 #include "harness/commands/fuzz/shrink.h"
 
-#include "harness/commands/fuzz/edits.h"
-#include "harness/commands/points/case_yaml.h"
 #include "harness/commands/points/with_params.h"
+#include "harness/commands/points/written_cases.h"
 #include "ops/registry.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "harness/commands/judge/judge_runs.h"
 
-#include "harness/commands/run/quiet_run.h"
+#include "harness/commands/run/run_once.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -5,7 +5,7 @@
 #include "harness/commands/judge/judgement.h"
 #include "harness/commands/judge/options.h"
 #include "harness/commands/judge/submission.h"
-#include "harness/commands/points/candidates.h"
+#include "harness/commands/points/written_cases.h"
 #include "harness/commands/run/workers/worker.h"
 #include "harness/report/record/record.h"
 

@@ -2,7 +2,6 @@
 
 #include "harness/cases/case.h"
 #include "harness/commands/judge/options.h"
-#include "harness/commands/judge/shader_use.h"
 #include "harness/commands/judge/submission.h"
 
 #include <cstddef>

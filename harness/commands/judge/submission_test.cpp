@@ -14,7 +14,6 @@ namespace assay::app {
 namespace {
 
 namespace fs = std::filesystem;
-
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -161,5 +160,19 @@ TEST_F(SubmissionTest, HasAHashOfItsFiles) {
   EXPECT_NE(take().hash, before);
 }
 
+TEST(WithoutComments, IsTheCode) {
+  EXPECT_EQ(without_comments("a = b;  // why\n\n/* one\n   two */ c = d; /**/ e();\n"),
+            "a = b;\n c = d;   e();\n");
+  EXPECT_EQ(without_comments("// all of it"), "");
+  EXPECT_EQ(without_comments("a / b; a * b; a /b/ c;\n"), "a / b; a * b; a /b/ c;\n");
+}
+
+TEST(WithoutComments, KeepsWhatMayDependOnThem) {
+  for (const char* source :
+       {"#include \"a//b\"\n", "int n = __LINE__;  // here\n", "// one \\\n still one\n"})
+    EXPECT_EQ(without_comments(source), source);
+}
+
 }  // namespace
+
 }  // namespace assay::app

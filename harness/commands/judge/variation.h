@@ -2,6 +2,8 @@
 
 #include "harness/cases/case.h"
 #include "harness/commands/points/draw.h"
+#include "harness/op/op.h"
+#include "harness/op/params.h"
 
 #include <cstdint>
 #include <map>
@@ -12,11 +14,16 @@
 
 namespace assay::app {
 
+/// Parameters with other sizes: some sizes of shapes, and of integers and lists that count something, are
+/// drawn again, or one size is replaced by another everywhere, or one dim of each shape is multiplied by the
+/// same factor. Everything else is kept. The op may not accept the result.
+Params mutated(const Op& op, const Params& params, Draw& draw);
+
 /// The fills that the cases of an op give each input: what its kernels must handle.
 using FillPool = std::map<std::string, std::vector<FillSpec>>;
 FillPool fill_pool(std::span<const Case* const> cases);
 
-/// A case of the same op and impl that differs in anything: sizes (mutation.h), scales and zero points, other
+/// A case of the same op and impl that differs in anything: sizes, scales and zero points, other
 /// numbers and integers, choices, forms, tunables, fills. Nothing if the op does not accept what was drawn.
 std::optional<Case> varied(const Case& like, const FillPool& fills, Draw& draw);
 

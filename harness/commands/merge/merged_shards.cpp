@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/commands/run/setup/run_inputs.h"
-#include "harness/report/record/shard.h"
+#include "harness/report/record/rows_to_run.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/commands/mutate/fault_record.h"
+#include "harness/commands/mutate/fault_result.h"
 
 #include <filesystem>
 #include <set>

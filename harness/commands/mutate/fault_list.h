@@ -1,16 +1,34 @@
 #pragma once
 
-#include "harness/commands/mutate/changed_lines.h"
 #include "harness/commands/mutate/options.h"
 #include "harness/gpu/shaders/shader_sources.h"
 #include "harness/mutation/faults.h"
 
+#include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::app {
+
+/// The lines of each file that a commit did not have, by path.
+using ChangedLines = std::map<std::string, std::set<int>>;
+
+bool is_changed(const ChangedLines& changed, const std::string& file, int line);
+
+/// The lines that a diff without context ("git diff --unified=0") adds.
+ChangedLines parse_diff(std::string_view diff);
+
+/// The hash of the commit that a name stands for now, in the repository that holds `folder`. Throws Error if
+/// there is none.
+std::string commit_named(const std::string& name, const std::filesystem::path& folder);
+
+/// The lines of a folder's files that changed since a commit, by path below the folder; changes that are not
+/// committed count. Throws Error if git cannot say.
+ChangedLines changed_since(const std::string& commit, const std::filesystem::path& folder);
 
 /// The faults of those of the shaders `paths` that a choice names (empty: all), file after file: what a list
 /// of equivalent faults refers to. Throws Error if a name matches no shader.

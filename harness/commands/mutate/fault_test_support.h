@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/commands/mutate/fault_record.h"
-#include "harness/commands/mutate/trial_protocol.h"
+#include "harness/commands/mutate/fault_result.h"
+#include "harness/commands/mutate/trial_worker.h"
 
 #include <string>
 

@@ -2,14 +2,13 @@
 
 #include "harness/base/hash.h"
 #include "harness/base/text.h"
-#include "harness/commands/external_ops.h"
+#include "harness/commands/context.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/mutate/equivalent_faults.h"
 #include "harness/commands/mutate/fault_campaign.h"
 #include "harness/commands/mutate/fault_list.h"
-#include "harness/commands/mutate/fault_names.h"
-#include "harness/commands/mutate/fault_score.h"
-#include "harness/commands/mutate/kill_matrix.h"
+#include "harness/commands/mutate/fault_reports.h"
+#include "harness/commands/mutate/fault_result.h"
 #include "harness/external/load_ops.h"
 
 #include <fmt/format.h>

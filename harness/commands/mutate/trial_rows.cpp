@@ -1,7 +1,7 @@
 #include "harness/commands/mutate/trial_rows.h"
 
 #include "harness/base/hash.h"
-#include "harness/engine/run/row_program.h"
+#include "harness/engine/run/row_plan.h"
 #include "harness/gpu/gpu.h"
 
 #include <fmt/format.h>

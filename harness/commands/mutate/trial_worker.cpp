@@ -2,10 +2,13 @@
 
 #include "harness/base/file.h"
 #include "harness/base/parallel.h"
-#include "harness/commands/external_ops.h"
+#include "harness/base/text.h"
+#include "harness/commands/context.h"
 #include "harness/commands/loaded_cases.h"
-#include "harness/commands/mutate/trial_protocol.h"
+#include "harness/commands/mutate/fault_result.h"
 #include "harness/commands/run/setup/engine_options.h"
+
+#include <nlohmann/json.hpp>
 
 #include <csignal>
 #include <cstdio>
@@ -17,6 +20,58 @@
 
 namespace assay::app {
 namespace {
+
+using nlohmann::json;
+
+/// Messages of drivers and compilers may hold anything.
+std::string dumped(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+json json_of(const Kill& kill) {
+  return {{"row", kill.row}, {"how", shortened(printable(first_line(kill.how)), 200)}, {"word", kill.word}};
+}
+
+Kill kill_of(const json& value) {
+  return {value.at("row").get<std::string>(), value.at("how").get<std::string>(),
+          value.at("word").get<std::string>()};
+}
+
+json json_of(const FaultResult& result) {
+  json kills = json::array();
+  for (const Kill& kill : result.kills) kills.push_back(json_of(kill));
+  return {{"id", result.id},
+          {"end", name_of(result.end)},
+          {"kills", kills},
+          {"rows_ran", result.rows_ran},
+          {"rows_left", result.rows_left},
+          {"cpu_s", result.cpu_s},
+          {"why", printable(result.why)}};
+}
+
+FaultResult result_of(const json& value) {
+  FaultResult result{.id = value.at("id").get<std::string>(),
+                     .end = parse_fault_end(value.at("end").get<std::string>()),
+                     .kills = {},
+                     .rows_ran = value.at("rows_ran").get<std::size_t>(),
+                     .rows_left = value.at("rows_left").get<std::size_t>(),
+                     .cpu_s = value.at("cpu_s").get<double>(),
+                     .why = value.at("why").get<std::string>()};
+  for (const json& kill : value.at("kills")) result.kills.push_back(kill_of(kill));
+  return result;
+}
+
+std::vector<std::string> texts(const std::vector<std::filesystem::path>& paths) {
+  std::vector<std::string> all;
+  for (const auto& path : paths) all.push_back(path.string());
+  return all;
+}
+
+std::vector<std::filesystem::path> paths(const json& texts) {
+  std::vector<std::filesystem::path> all;
+  for (const json& text : texts) all.emplace_back(text.get<std::string>());
+  return all;
+}
 
 /// Beyond it a worker ends after its fault, and another takes its place: drivers keep what they compile.
 constexpr std::size_t most_resident_bytes = std::size_t{1536} << 20;
@@ -86,6 +141,77 @@ CaseOptions cases_of(const TrialSetup& setup) {
 }
 
 }  // namespace
+
+std::string line_of(const TrialSetup& setup) {
+  return dumped({{"cases", texts(setup.cases)},
+                 {"ops", texts(setup.op_folders)},
+                 {"shaders", setup.shaders.string()},
+                 {"device", setup.device},
+                 {"scratch", setup.scratch.string()}});
+}
+
+TrialSetup parse_setup(std::string_view line) {
+  const json value = json::parse(line);
+  return {.cases = paths(value.at("cases")),
+          .shaders = value.at("shaders").get<std::string>(),
+          .op_folders = paths(value.at("ops")),
+          .device = value.at("device").get<std::size_t>(),
+          .scratch = value.at("scratch").get<std::string>()};
+}
+
+std::string line_of(const TrialRequest& request) {
+  return dumped({{"file", request.file},
+                 {"text", request.text},
+                 {"rows", request.rows},
+                 {"most_rows", request.most_rows},
+                 {"without_fault", request.without_fault}});
+}
+
+TrialRequest parse_request(std::string_view line) {
+  const json value = json::parse(line);
+  return {.file = value.at("file").get<std::string>(),
+          .text = value.at("text").get<std::string>(),
+          .rows = value.at("rows").get<std::vector<std::size_t>>(),
+          .most_rows = value.at("most_rows").get<std::size_t>(),
+          .without_fault = value.at("without_fault").get<bool>()};
+}
+
+std::string line_of(const TrialNews& news) {
+  if (news.ready) return dumped({{"ready", *news.ready}});
+  if (news.row) return dumped({{"row", *news.row}});
+  if (news.kill) return dumped({{"killed_by", news.kill->row}, {"kill", json_of(news.kill->kill)}});
+  if (news.damaged) return dumped({{"damaged", *news.damaged}});
+  if (news.error) return dumped({{"error", *news.error}, {"code", static_cast<int>(news.error_code)}});
+  return dumped({{"end", json_of(news.end.value().result)}, {"retires", news.end->retires}});
+}
+
+TrialNews parse_news(std::string_view line) {
+  const json value = json::parse(line);
+  TrialNews news;
+  if (value.contains("ready")) {
+    news.ready = value.at("ready").get<std::string>();
+  } else if (value.contains("row")) {
+    news.row = value.at("row").get<std::size_t>();
+  } else if (value.contains("kill")) {
+    news.kill = {value.at("killed_by").get<std::size_t>(), kill_of(value.at("kill"))};
+  } else if (value.contains("damaged")) {
+    news.damaged = value.at("damaged").get<std::string>();
+  } else if (value.contains("error")) {
+    news.error = value.at("error").get<std::string>();
+    news.error_code = static_cast<ExitCode>(value.at("code").get<int>());
+  } else {
+    news.end = {result_of(value.at("end")), value.at("retires").get<bool>()};
+  }
+  return news;
+}
+
+std::string result_json(const FaultResult& result) {
+  return dumped(json_of(result));
+}
+
+FaultResult parse_result(std::string_view text) {
+  return result_of(json::parse(text));
+}
 
 ExitCode serve_trials(const Context& context) {
   prepare_environment();

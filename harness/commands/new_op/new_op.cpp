@@ -1,7 +1,7 @@
 #include "harness/commands/new_op/new_op.h"
 
 #include "harness/base/file.h"
-#include "harness/cases/describe/ops_page.h"
+#include "harness/cases/describe/describe.h"
 
 #include <fmt/format.h>
 

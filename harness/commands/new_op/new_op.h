@@ -34,7 +34,7 @@ std::vector<NewFile> new_op_templates();
 /// The files of a working op that a manifest declares.
 std::vector<NewFile> external_op_templates();
 
-/// The op's entry in docs/ops.md (harness/cases/describe/ops_page.h).
+/// The op's entry in docs/ops.md (harness/cases/describe/describe.h).
 struct NewOpEntry {
   std::string row;
   std::string section;

@@ -1,9 +1,8 @@
 #include "harness/commands/points/random_point.h"
 
 #include "harness/cases/expansion/load.h"
-#include "harness/commands/points/candidates.h"
-#include "harness/commands/points/case_cost.h"
-#include "harness/commands/points/case_yaml.h"
+#include "harness/commands/points/random_point.h"
+#include "harness/commands/points/written_cases.h"
 #include "ops/registry.h"
 #include "tests/support/temporary_folder.h"
 

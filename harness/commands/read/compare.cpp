@@ -7,7 +7,7 @@
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/compare/run_noise.h"
-#include "harness/report/journal/checked_journal.h"
+#include "harness/report/journal/recorded_runs.h"
 
 #include <algorithm>
 #include <ostream>

@@ -1,27 +1,25 @@
 #include "harness/commands/run/run_once.h"
 
+#include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expectations/expectations.h"
 #include "harness/chain/node_times.h"
-#include "harness/commands/external_ops.h"
+#include "harness/commands/context.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/loaded_cases.h"
-#include "harness/commands/rules/rule_notes.h"
+#include "harness/commands/rules/device_rules.h"
 #include "harness/commands/run/output/device_output.h"
-#include "harness/commands/run/output/expected_rows.h"
 #include "harness/commands/run/setup/device_session.h"
 #include "harness/commands/run/setup/engine_options.h"
-#include "harness/commands/run/setup/resume.h"
 #include "harness/commands/run/setup/run_inputs.h"
-#include "harness/commands/run/setup/shader_folders.h"
 #include "harness/commands/run/shards/run_shard.h"
 #include "harness/commands/run/workers/run_in_workers.h"
 #include "harness/engine/run/device_run.h"
-#include "harness/engine/run/row_program.h"
-#include "harness/engine/run/shards.h"
-#include "harness/report/console/text_table.h"
-#include "harness/report/journal/rows_to_resume.h"
+#include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/row_plan.h"
+#include "harness/report/console/terminal_text.h"
+#include "harness/report/journal/report_builder.h"
 #include "harness/report/record/exit_code.h"
 
 #include <fmt/format.h>
@@ -32,6 +30,7 @@
 #include <ostream>
 #include <random>
 #include <set>
+#include <sstream>
 
 namespace assay::app {
 namespace {
@@ -358,6 +357,18 @@ std::filesystem::path checked_output_root(const RunOptions& options) {
   return output_root(options);
 }
 
+/// A terminal that discards the output that a run prints for people.
+class Silence {
+ public:
+  explicit Silence(const Terminal& terminal, bool verbose)
+      : terminal_{nowhere_, verbose ? terminal.log : nowhere_, terminal.errors} {}
+  const Terminal& terminal() const { return terminal_; }
+
+ private:
+  std::ostringstream nowhere_;
+  Terminal terminal_;
+};
+
 }  // namespace
 
 Session::Session(const RunOptions& options)
@@ -386,6 +397,19 @@ std::string interrupted_line(const RunOutcome& outcome) {
                               : fmt::format("stopped at --max-failures {}", outcome.failure_limit);
   return fmt::format("{}: {} of {} rows ended; the reports hold them, the others are MISSING\n", why,
                      rows - cut_short, rows);
+}
+
+RunReport quiet_run(const QuietRun& how, const std::vector<std::string>& words, Context context,
+                    const Terminal& terminal, const std::function<bool()>& must_stop) {
+  context.command_line = words;
+  if (how.memory_limit_gib > 0) context.worker.push_back(fmt::format("{}", how.memory_limit_gib));
+  RunOptions options = context.parse_run(words);
+  options.attempt.may_leave_shaders_unused = how.may_leave_shaders_unused;
+  const Silence silence(terminal, how.verbose);
+  Session session(options);
+  const RunOutcome outcome = run_once(options, context, session, silence.terminal(), must_stop);
+  if (outcome.reports.size() != 1) throw Error(how.purpose + ": --device must choose one device");
+  return outcome.reports.front();
 }
 
 }  // namespace assay::app

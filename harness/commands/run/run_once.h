@@ -3,8 +3,9 @@
 #include "harness/base/error.h"
 #include "harness/commands/context.h"
 #include "harness/commands/run/output/run_folder.h"
-#include "harness/commands/run/setup/run_devices.h"
+#include "harness/commands/run/setup/device_session.h"
 #include "harness/commands/run_options.h"
+#include "harness/report/record/record.h"
 
 #include <filesystem>
 #include <functional>
@@ -48,5 +49,18 @@ ExitCode dry_run(const RunOptions& options, const Context& context, Session& ses
 
 /// The last line of an interrupted run: "interrupted: 3 of 12 rows ended; ...".
 std::string interrupted_line(const RunOutcome& outcome);
+
+/// How a command runs rows for its own purposes.
+struct QuietRun {
+  std::string purpose;          ///< begins the error where several devices are chosen: "judging a submission"
+  double memory_limit_gib = 0;  ///< for each worker; 0: none
+  bool verbose = false;         ///< the run's log is shown
+  bool may_leave_shaders_unused = false;  ///< see RunOptions::Attempt
+};
+
+/// Runs the command line "assay", "run", ... on one device, without its output for people, and returns its
+/// report. Throws Error as run_once() does, and Error(Usage) if not exactly one device is chosen.
+RunReport quiet_run(const QuietRun& how, const std::vector<std::string>& words, Context context,
+                    const Terminal& terminal, const std::function<bool()>& must_stop);
 
 }  // namespace assay::app

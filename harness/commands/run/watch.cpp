@@ -5,7 +5,7 @@
 #include "harness/base/hash.h"
 #include "harness/base/text.h"
 #include "harness/commands/run/run_once.h"
-#include "harness/report/console/changes.h"
+#include "harness/report/console/summary.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,10 @@
 #include "harness/engine/accuracy/accuracy.h"
 
 #include "harness/base/clock.h"
+#include "harness/engine/accuracy/mistrusted_output.h"
 #include "harness/engine/accuracy/output_check.h"
-#include "harness/engine/accuracy/saturation.h"
-#include "harness/engine/accuracy/trivial_answer.h"
-#include "harness/engine/accuracy/wrong_elements.h"
 #include "harness/report/record/words.h"
-#include "harness/tensor/tensor_hash.h"
+#include "harness/tensor/tensor.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

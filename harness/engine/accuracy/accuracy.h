@@ -1,8 +1,8 @@
 #pragma once
 
-#include "harness/engine/accuracy/acceptance.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
+#include "harness/engine/accuracy/output_check.h"
 #include "harness/report/record/record.h"
 
 #include <optional>

@@ -1,6 +1,5 @@
 #include "harness/engine/accuracy/answer_cache.h"
 
-#include "harness/engine/accuracy/answer_codec.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "tests/support/small_op.h"
 #include "tests/support/temporary_folder.h"

@@ -4,9 +4,9 @@
 #include "harness/base/error.h"
 #include "harness/base/hash.h"
 #include "harness/cases/fit_array.h"
-#include "harness/op/expected_check.h"
+#include "harness/op/op.h"
 #include "harness/tensor/npy/array_file.h"
-#include "harness/tensor/tensor_hash.h"
+#include "harness/tensor/tensor.h"
 
 #include <fmt/format.h>
 

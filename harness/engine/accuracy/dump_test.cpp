@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/tensor/npy/npy.h"
-#include "harness/tensor/tensor_hash.h"
+#include "harness/tensor/tensor.h"
 #include "tests/support/small_op.h"
 #include "tests/support/temporary_folder.h"
 

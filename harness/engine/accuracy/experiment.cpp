@@ -1,8 +1,8 @@
 #include "harness/engine/accuracy/experiment.h"
 
 #include "harness/base/parallel.h"
-#include "harness/engine/accuracy/guards.h"
-#include "harness/op/setup_rules.h"
+#include "harness/engine/accuracy/experiment_memory.h"
+#include "harness/op/op.h"
 
 #include <fmt/format.h>
 

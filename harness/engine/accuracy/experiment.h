@@ -2,9 +2,7 @@
 
 #include "harness/cases/case.h"
 #include "harness/engine/accuracy/data_set.h"
-#include "harness/engine/accuracy/guards.h"
-#include "harness/engine/accuracy/originals.h"
-#include "harness/engine/accuracy/packed_inputs.h"
+#include "harness/engine/accuracy/experiment_memory.h"
 #include "harness/gpu/gpu.h"
 #include "harness/tensor/pack.h"
 #include "harness/tensor/tensor.h"

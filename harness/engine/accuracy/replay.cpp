@@ -2,7 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/engine/accuracy/output_check.h"
-#include "harness/tensor/tensor_hash.h"
+#include "harness/tensor/tensor.h"
 
 #include <algorithm>
 #include <chrono>

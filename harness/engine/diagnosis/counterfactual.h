@@ -1,7 +1,6 @@
 #pragma once
 
-#include "harness/engine/diagnosis/reference_probe.h"
-#include "harness/engine/diagnosis/wrong_output.h"
+#include "harness/engine/diagnosis/evidence.h"
 
 #include <functional>
 #include <optional>

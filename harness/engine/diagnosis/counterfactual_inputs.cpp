@@ -1,6 +1,5 @@
 #include "harness/engine/diagnosis/counterfactual.h"
 #include "harness/engine/diagnosis/displacement.h"
-#include "harness/engine/diagnosis/element_map.h"
 
 #include <fmt/format.h>
 

@@ -11,6 +11,58 @@ namespace {
 
 using test::Wronged;
 
+std::vector<std::int64_t> all(const ElementMap& map, std::int64_t count) {
+  std::vector<std::int64_t> from;
+  for (std::int64_t i = 0; i < count; ++i) from.push_back(map.from(i));
+  return from;
+}
+
+using Places = std::vector<std::int64_t>;
+
+TEST(ElementMap, OfANeighbourEndsAtTheEndOfItsDim) {
+  EXPECT_EQ(all(shifted({2, 3}, 1, 1), 6), (Places{1, 2, -1, 4, 5, -1}));
+  EXPECT_EQ(all(shifted({2, 3}, 0, -1), 6), (Places{-1, -1, -1, 0, 1, 2}));
+}
+
+TEST(ElementMap, OfExchangedAndFixedAndReversedIndices) {
+  EXPECT_EQ(all(exchanged({5}, 0, 1, ElementMap::Kind::Lanes), 5), (Places{1, 0, 3, 2, -1}));
+  EXPECT_EQ(all(fixed_at({2, 2}, 0, 0), 4), (Places{0, 1, 0, 1}));
+  EXPECT_EQ(all(reversed({2, 3}, 1), 6), (Places{2, 1, 0, 5, 4, 3}));
+}
+
+TEST(ElementMap, OfSquaresThatAreTransposed) {
+  EXPECT_EQ(all(squares_transposed({2, 4}, 0, 1, 2), 8), (Places{0, 4, 2, 6, 1, 5, 3, 7}));
+}
+
+TEST(ElementMap, OfDimsInAnotherOrder) {
+  // [2, 3] whose elements are taken for those of [3, 2], transposed: 0 3 1 4 2 5.
+  EXPECT_EQ(all(dims_reordered({2, 3}, {1, 0}), 6), (Places{0, 3, 1, 4, 2, 5}));
+}
+
+TEST(ElementMap, OfAnotherLayout) {
+  const auto map = in_another_layout({1, 2, 1, 3}, DType::F32, {Storage::Buffer, Layout::WP}, Layout::CP);
+  ASSERT_TRUE(map.has_value());
+  // The element at offset i in WP is (w, c) = (i / 2, i % 2) when read as CP.
+  EXPECT_EQ(all(*map, 6), (Places{0, 3, 1, 4, 2, 5}));
+  EXPECT_FALSE(in_another_layout({4}, DType::F32, {Storage::Buffer, Layout::WP}, Layout::P4C).has_value());
+  EXPECT_FALSE(
+      in_another_layout({1, 1, 1, 3}, DType::F32, {Storage::Buffer, Layout::WP}, Layout::HP).has_value())
+      << "the same places";
+}
+
+TEST(ElementMap, OfNeighboursInMemory) {
+  const auto map = exchanged_in_memory({1, 2, 1, 2}, DType::F32, {Storage::Buffer, Layout::CP}, 1);
+  ASSERT_TRUE(map.has_value());
+  EXPECT_EQ(all(*map, 4), (Places{2, 3, 0, 1})) << "channels are neighbours";
+}
+
+TEST(PackedDim, IsTheLayouts) {
+  EXPECT_EQ(packed_dim({2, 3, 4, 5}, Layout::P4W), 3U);
+  EXPECT_EQ(packed_dim({2, 3, 4, 5}, Layout::HP), 2U);
+  EXPECT_EQ(packed_dim({2, 3, 4, 5}, Layout::P4W4C), 1U);
+  EXPECT_FALSE(packed_dim({5}, Layout::P4C).has_value());
+}
+
 Wronged reals() {
   return {test::product_op(), test::product_params(8, 8, 16)};
 }
@@ -52,4 +104,5 @@ TEST(ExplainLanes, OfAnyOrder) {
 }
 
 }  // namespace
+
 }  // namespace assay

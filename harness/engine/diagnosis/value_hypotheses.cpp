@@ -1,7 +1,7 @@
 #include "harness/engine/diagnosis/value_hypotheses.h"
 
 #include "harness/base/text.h"
-#include "harness/engine/diagnosis/place_evidence.h"
+#include "harness/engine/diagnosis/evidence.h"
 
 #include <algorithm>
 #include <array>

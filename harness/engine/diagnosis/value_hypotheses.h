@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/engine/diagnosis/wrong_output.h"
+#include "harness/engine/diagnosis/evidence.h"
 
 namespace assay {
 

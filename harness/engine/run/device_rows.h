@@ -1,12 +1,15 @@
 #pragma once
 
+#include "harness/chain/layout_plan.h"
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
-#include "harness/engine/accuracy/packed_inputs.h"
+#include "harness/engine/accuracy/experiment_memory.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/row_plan.h"
 #include "harness/engine/run/row_preparation.h"
 #include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 
 #include <array>
 #include <cstddef>
@@ -95,5 +98,19 @@ struct DeviceRow {
 /// Host memory in bytes that the rows of a group hold while they wait to be timed: inputs, packed inputs,
 /// expected outputs, and each row's outputs.
 std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr<DeviceRow>> rows);
+
+/// A chain's plan as reports show it.
+ChainPlan chain_plan_of(const chain::PlannedChain& planned);
+
+/// Plans a row: gives it its program, or returns why it is not run: INVALID, SKIPPED, UNSUPPORTED, or what
+/// went wrong while its program was built.
+std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context);
+
+/// Checks the answer of a row that has its program, on its group's data. A row of mode perf that passes is
+/// then ready to be timed. Throws the exceptions that outcome_of() handles.
+Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context);
+
+/// Completes the record of a row with its outcome and the validation layer's messages.
+void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context);
 
 }  // namespace assay

@@ -5,11 +5,9 @@
 #include "harness/engine/accuracy/dump.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/device_rows.h"
-#include "harness/engine/run/row_judging.h"
 #include "harness/engine/run/row_preparation.h"
-#include "harness/engine/run/timing_estimate.h"
 #include "harness/engine/timing/measurement.h"
-#include "harness/report/record/record_of.h"
+#include "harness/report/record/events.h"
 
 #include <fmt/format.h>
 
@@ -359,6 +357,16 @@ class DeviceRun {
 };
 
 }  // namespace
+
+void TimingEstimate::note(std::size_t rows, double wall_s) {
+  rows_ += rows;
+  wall_s_ += wall_s;
+}
+
+double TimingEstimate::seconds(std::size_t rows) const {
+  const double row_s = rows_ > 0 ? wall_s_ / static_cast<double>(rows_) : first_guess_s_;
+  return row_s * static_cast<double>(rows);
+}
 
 std::string run_on_device(gpu::Device& device, gpu::ShaderLibrary& shaders,
                           std::span<const PlannedGroup> groups, const RowsLeft& left,

@@ -1,10 +1,18 @@
 #include "harness/engine/run/planned_rows.h"
 
 #include "harness/base/error.h"
+#include "harness/chain/chain.h"
+#include "harness/engine/run/row_plan.h"
 #include "tests/support/small_op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <numeric>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -12,7 +20,10 @@ namespace {
 using test::flip_op;
 using test::make_case;
 using test::shape_params;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
 
 /// An op with two impls, and a few cases of it in one group.
 struct Bench {
@@ -211,5 +222,203 @@ TEST(Baselines, AGroupWithoutTheImplHasNone) {
   EXPECT_FALSE(baselines[1].row) << "the other impl's row is not timed";
 }
 
+TEST(RowInfo, SaysACaseInTheWordsOfItsFile) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({1, 96, 16, 9}), "small");
+  test_case.forms = {{Storage::Buffer, Layout::P4W4C}, {Storage::Texture3D, Layout::CP}};
+  test_case.tune = {{"tile", 4}, {"local_size", 128}};
+  test_case.tier = Tier::Smoke;
+  test_case.mode = Mode::Both;
+  test_case.seed = 42;
+  const RowInfo info = row_info({.test_case = &test_case, .mode = Mode::Perf}, {});
+  EXPECT_EQ(info.id, "flip/small/plain");
+  EXPECT_EQ(info.op, "flip");
+  EXPECT_EQ(info.name, "small");
+  EXPECT_EQ(info.impl, "plain");
+  EXPECT_EQ(info.shape, "1x96x16x9");
+  EXPECT_EQ(info.params, test_case.params->canonical());
+  EXPECT_EQ(info.forms, "x=buffer/4W4C y=texture3d/CP");
+  EXPECT_EQ(info.tune, "local_size=128 tile=4");
+  EXPECT_EQ(info.fill, "x=uniform");
+  EXPECT_EQ(info.mode, "perf") << "the row's mode, not the case's";
+  EXPECT_EQ(info.tier, "smoke");
+  EXPECT_EQ(info.seed, 42U);
+  EXPECT_EQ(info.where.file, "cases/flip.yaml");
+  EXPECT_EQ(info.where.line, 7);
+}
+
+TEST(RowInfo, NamesTheValueOfAConstantAndTheFileOfAnNpy) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({4}));
+  test_case.fills.edit()["x"] = {.kind = FillKind::Constant, .value = -3};
+  EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=constant:-3");
+  test_case.fills.edit()["x"] = {.kind = FillKind::Npy, .file = {"data/x.npy"}};
+  EXPECT_EQ(row_info({.test_case = &test_case, .mode = Mode::Accu}, {}).fill, "x=npy:data/x.npy");
+}
+
+/// A case of an op with an input, two constants of nodes, and an output.
+Case chain_case(const Op& op) {
+  Case test_case = make_case(op, shape_params({4}));
+  std::vector<TensorSpec>& tensors = test_case.tensors.edit();
+  for (const char* name : {"conv.w", "conv.bias"}) {
+    TensorSpec constant = tensors.front();
+    constant.name = name;
+    constant.constant = true;
+    tensors.insert(tensors.end() - 1, constant);
+    test_case.fills.edit()[name] = {.kind = FillKind::Normal};
+  }
+  test_case.forms.assign(tensors.size(), test_case.forms.front());
+  return test_case;
+}
+
+TEST(RowInfo, LeavesOutTheConstantsOfAChainsNodesUnlessTheyAreUnusual) {
+  Op op = flip_op();
+  Case plain = chain_case(op);
+  EXPECT_EQ(row_info({.test_case = &plain}, {}).shapes, "x=4 conv.w=4 conv.bias=4 y=4") << "no chain";
+  op.chain = std::make_shared<const chain::Chain>();
+  Case test_case = chain_case(op);
+  RowInfo info = row_info({.test_case = &test_case}, {});
+  EXPECT_EQ(info.shapes, "x=4 y=4");
+  EXPECT_EQ(info.forms, "x=buffer/WP y=buffer/WP");
+  EXPECT_EQ(info.fill, "x=uniform constants=normal");
+  test_case.forms[1] = {Storage::Buffer, Layout::HP};
+  test_case.fills.edit()["conv.bias"] = {.kind = FillKind::Uniform};
+  info = row_info({.test_case = &test_case}, {});
+  EXPECT_EQ(info.forms, "x=buffer/WP conv.w=buffer/HP y=buffer/WP");
+  EXPECT_EQ(info.fill, "x=uniform conv.w=normal conv.bias=uniform");
+}
+
+TEST(RowInfo, TellsWhatConv2dStandsFor) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({4}));
+  test_case.forms[1] = {Storage::Buffer, Layout::P4C};
+  test_case.conv2d = {.tensors = {1}, .awaits_device = true};
+  EXPECT_EQ(row_info({.test_case = &test_case}, {}).forms, "x=buffer/WP y=buffer/CONV2D");
+  test_case.conv2d.awaits_device = false;
+  EXPECT_EQ(row_info({.test_case = &test_case}, {}).forms, "x=buffer/WP y=buffer/CONV2D(4C)");
+}
+
+TEST(RowProgramTest, NeedsToKnowWhatConv2dStandsFor) {
+  const Op op = flip_op();
+  Case test_case = make_case(op, shape_params({4}));
+  test_case.conv2d = {.tensors = {1}, .awaits_device = true};
+  EXPECT_THROW(row_program(test_case, {}), std::logic_error);
+}
+
+TEST(RowInfo, WithoutTuningThereIsNoTune) {
+  const Op op = flip_op();
+  const Case untuned = make_case(op, shape_params({4}));
+  EXPECT_EQ(row_info({.test_case = &untuned}, {}).tune, "");
+}
+
+TEST(RowInfo, ExpectationsMatchTheIdsOfARowAndOfItsCase) {
+  RowInfo info{.id = "op/a/cold/versus", .impl = "fused", .params = "n=2", .mode = "perf", .cache = "cold"};
+  info.versus = true;
+  const RowWords words = words_of(info);
+  EXPECT_EQ(words.id, "op/a/cold/versus");
+  EXPECT_EQ(words.case_id, "op/a");
+  EXPECT_EQ(words.params, "n=2");
+  EXPECT_EQ(words.mode, "perf");
+  EXPECT_EQ(words.impl, "fused");
+  EXPECT_EQ(words_of(RowInfo{.id = "op/cold", .cache = "hot"}).case_id, "op/cold")
+      << "a name that a file gave";
+}
+
+/// Cases of an op; each data set has its own key.
+struct ShardBench {
+  Case& add(std::uint64_t data_key, Mode mode = Mode::Accu) {
+    Case test_case = test::make_case(op, test::shape_params({4}), "p" + std::to_string(cases.size()));
+    test_case.data_key = data_key;
+    test_case.mode = mode;
+    return cases.emplace_back(std::move(test_case));
+  }
+  std::vector<const Case*> selected() const {
+    std::vector<const Case*> pointers;
+    for (const Case& test_case : cases) pointers.push_back(&test_case);
+    return pointers;
+  }
+  std::vector<PlannedGroup> groups() const { return plan_rows(selected(), {}); }
+
+  Op op = test::flip_op();
+  std::deque<Case> cases;
+};
+
+TEST(Shards, OfEqualGroupsAreDealtOutOneByOne) {
+  const std::vector<double> costs(8, 2.5);
+  EXPECT_THAT(balanced(costs, {1, 3}), ElementsAre(0, 3, 6));
+  EXPECT_THAT(balanced(costs, {2, 3}), ElementsAre(1, 4, 7));
+  EXPECT_THAT(balanced(costs, {3, 3}), ElementsAre(2, 5));
+  EXPECT_THAT(balanced(costs, {9, 9}), IsEmpty());
+  EXPECT_THAT(balanced({}, {1, 2}), IsEmpty());
+}
+
+TEST(Shards, HaveEveryGroupOnceAndAreAboutEquallyLong) {
+  unsigned state = 7;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<double> costs;
+    for (int i = 0; i < 40; ++i) {
+      state = state * 1664525U + 1013904223U;
+      costs.push_back(static_cast<double>(1 + ((state >> 20) % 200)));
+    }
+    const double fair = std::accumulate(costs.begin(), costs.end(), 0.0) / 5;
+    const double longest = *std::ranges::max_element(costs);
+    std::vector<std::size_t> all;
+    for (int index = 1; index <= 5; ++index) {
+      double sum = 0;
+      for (const std::size_t group : balanced(costs, {index, 5})) {
+        sum += costs[group];
+        all.push_back(group);
+      }
+      EXPECT_LE(sum, fair + longest);
+    }
+    std::ranges::sort(all);
+    std::vector<std::size_t> expected(costs.size());
+    std::iota(expected.begin(), expected.end(), std::size_t{0});
+    EXPECT_EQ(all, expected);
+  }
+}
+
+TEST(Shards, ATimedRowIsGuessedToCostManyOthers) {
+  ShardBench bench;
+  bench.add(1);
+  bench.add(1);
+  bench.add(2, Mode::Perf);
+  const std::vector<double> costs = guessed_costs(bench.groups());
+  ASSERT_EQ(costs.size(), 2U);
+  EXPECT_EQ(costs[0], 2);
+  EXPECT_GT(costs[1], 10);
+}
+
+TEST(Shards, KeepTheCasesOfAGroupTogether) {
+  ShardBench bench;
+  for (const std::uint64_t key : {1U, 2U, 1U, 3U, 2U}) bench.add(key);
+  const std::vector<PlannedGroup> groups = bench.groups();
+  const std::vector<std::size_t> taken{1, 2};
+  const ShardInfo info = shard_info(groups, {2, 2}, taken);
+  EXPECT_EQ(info.all_groups, 3U);
+  EXPECT_EQ(info.all_rows, 5U);
+  std::vector<std::string> names;
+  for (const Case* test_case : cases_of_shard(bench.selected(), groups, info))
+    names.push_back(test_case->name);
+  EXPECT_THAT(names, ElementsAre("p1", "p3", "p4"));
+}
+
+TEST(Shards, OfAnotherPlanAreRefused) {
+  ShardBench bench;
+  bench.add(1);
+  bench.add(2);
+  const std::vector<std::size_t> taken{0};
+  const ShardInfo info = shard_info(bench.groups(), {1, 2}, taken);
+  const auto take = [&] { cases_of_shard(bench.selected(), bench.groups(), info); };
+  take();
+  bench.cases.back().id = "flip/other/plain";
+  EXPECT_THAT(take, ThrowsMessage<Error>(HasSubstr("shard 1 of 2")));
+  bench.cases.back().id = bench.selected().front()->id + "x";
+  bench.add(3);
+  EXPECT_THAT(take, ThrowsMessage<Error>(
+                        HasSubstr("2 groups of rows were shared out, and the case files here give 3")));
+}
+
 }  // namespace
+
 }  // namespace assay

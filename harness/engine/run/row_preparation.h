@@ -4,7 +4,7 @@
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_plan.h"
-#include "harness/report/record/rows_left.h"
+#include "harness/report/record/rows_to_run.h"
 
 #include <condition_variable>
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/base/text.h"
-#include "harness/report/record/record_of.h"
+#include "harness/report/record/events.h"
 
 #include <fmt/format.h>
 

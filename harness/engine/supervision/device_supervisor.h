@@ -3,7 +3,7 @@
 #include "harness/base/child_process.h"
 #include "harness/engine/supervision/protocol.h"
 #include "harness/engine/supervision/retry.h"
-#include "harness/engine/supervision/worker_handle.h"
+#include "harness/engine/supervision/worker_process.h"
 #include "harness/report/journal/codec.h"
 #include "harness/report/record/events.h"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/engine/supervision/protocol.h"
-#include "harness/engine/supervision/worker_handle.h"
+#include "harness/engine/supervision/worker_process.h"
 #include "harness/report/journal/codec.h"
 
 #include <string>

@@ -1,11 +1,9 @@
 #pragma once
 
 #include "harness/base/error.h"
-#include "harness/base/phase.h"
-#include "harness/device/ceilings.h"
+#include "harness/base/status.h"
 #include "harness/device/device_info.h"
-#include "harness/device/timer_calibration.h"
-#include "harness/report/record/rows_left.h"
+#include "harness/report/record/rows_to_run.h"
 
 #include <cstddef>
 #include <optional>

@@ -37,6 +37,11 @@ bool drain(int fd, const Take& take) {
 
 }  // namespace
 
+std::string with_last_words(const std::string& what, const Worker& worker) {
+  const std::string words = worker.last_words();
+  return words.empty() ? what : what + "; its last words: " + printable(words);
+}
+
 WorkerProcess::WorkerProcess(std::vector<std::string> command, std::function<void(std::string_view)> errors)
     : command_(std::move(command)), errors_(std::move(errors)) {}
 

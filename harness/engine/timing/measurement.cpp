@@ -4,7 +4,7 @@
 #include "harness/base/statistics.h"
 #include "harness/engine/timing/repetition.h"
 #include "harness/op/roofline.h"
-#include "harness/report/record/record_of.h"
+#include "harness/report/record/events.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/device/ceilings.h"
+#include "harness/device/device_info.h"
 
 #include <cstdint>
 #include <span>

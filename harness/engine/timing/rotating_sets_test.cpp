@@ -2,8 +2,105 @@
 
 #include "tests/support/gpu.h"
 
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
 namespace assay {
 namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr std::uint64_t gib = 1 << 30;
+
+TEST(ColdSets, AreTwiceTheCacheTogether) {
+  const SetPlan found = cold_sets(mib, 50 * mib, 80 * gib);
+  EXPECT_EQ(found.refusal, "");
+  EXPECT_EQ(found.kind, InputSets::Cold);
+  EXPECT_EQ(found.sets, 101);
+}
+
+TEST(ColdSets, AreTwoWhereOneIsBeyondTheCacheAlready) {
+  EXPECT_EQ(cold_sets(512 * static_cast<std::int64_t>(mib), 50 * mib, 80 * gib).sets, 2);
+}
+
+TEST(ColdSets, AnUnknownCacheIsTakenForALargeOne) {
+  EXPECT_EQ(cold_sets(mib, 0, 80 * gib).sets, 129);
+}
+
+TEST(ColdSets, TooManyAreRefusedWithTheNumbers) {
+  const std::string refusal = cold_sets(4096, 50 * mib, 80 * gib).refusal;
+  EXPECT_THAT(refusal, HasSubstr("2048 sets of 4096 bytes"));
+  EXPECT_THAT(refusal, HasSubstr("105 MB"));
+}
+
+TEST(ColdSets, MoreThanHalfOfTheMemoryIsRefused) {
+  EXPECT_THAT(cold_sets(mib, 300 * mib, gib).refusal, HasSubstr("more than half"));
+  EXPECT_EQ(cold_sets(mib, 100 * mib, gib).refusal, "");
+}
+
+TEST(HotSets, AlternateByProgramWhereBothFitHalfOfTheCache) {
+  const SetPlan plan = hot_sets(12 * static_cast<std::int64_t>(mib), 50 * mib, 80 * gib);
+  EXPECT_EQ(plan.kind, InputSets::AlternateByProgram);
+  EXPECT_EQ(plan.sets, 2);
+  EXPECT_EQ(plan.refusal, "");
+  EXPECT_EQ(hot_sets(16 * static_cast<std::int64_t>(mib), 0, 80 * gib).kind, InputSets::AlternateByProgram)
+      << "an unknown cache is taken for 64 MiB";
+}
+
+TEST(HotSets, AlternateByBatchWhereTheyDoNot) {
+  const SetPlan plan = hot_sets(13 * static_cast<std::int64_t>(mib), 50 * mib, 80 * gib);
+  EXPECT_EQ(plan.kind, InputSets::AlternateByBatch);
+  EXPECT_EQ(plan.sets, 2);
+}
+
+TEST(HotSets, AreOneWhereTheMemoryHoldsNoTwo) {
+  const SetPlan plan = hot_sets(static_cast<std::int64_t>(gib / 2), 50 * mib, gib);
+  EXPECT_EQ(plan.kind, InputSets::One);
+  EXPECT_EQ(plan.sets, 1);
+}
+
+std::vector<std::size_t> all_of(std::size_t sets) {
+  std::vector<std::size_t> all(sets);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+TEST(ColdOrder, UsesEachSetOnceARoundInANewOrder) {
+  std::mt19937_64 chance(1);
+  ColdOrder order(100, chance);
+  const std::vector<std::size_t> first = order.take(100);
+  const std::vector<std::size_t> second = order.take(100);
+  EXPECT_TRUE(std::ranges::is_permutation(first, all_of(100)));
+  EXPECT_TRUE(std::ranges::is_permutation(second, all_of(100)));
+  EXPECT_NE(first, second);
+}
+
+TEST(ColdOrder, LetsNoSetComeAgainBeforeSevenEighthsOfTheOthers) {
+  for (const std::size_t sets : {1U, 2U, 3U, 9U, 17U, 101U, 1000U}) {
+    std::mt19937_64 chance(sets);
+    ColdOrder order(sets, chance);
+    const std::vector<std::size_t> taken = order.take(20 * sets);
+    std::map<std::size_t, std::size_t> last;
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (last.contains(taken[i])) {
+        EXPECT_GE(8 * (i - last.at(taken[i])), 7 * sets) << sets << " sets, program " << i;
+      }
+      last[taken[i]] = i;
+    }
+  }
+}
+
+TEST(ColdOrder, GoesOnWhereTheLastProgramsStopped) {
+  std::mt19937_64 chance(1);
+  ColdOrder order(10, chance);
+  std::vector<std::size_t> taken = order.take(4);
+  for (const std::size_t set : order.take(6)) taken.push_back(set);
+  EXPECT_TRUE(std::ranges::is_permutation(taken, all_of(10)));
+}
 
 class SetupScratchTest : public test::GpuTest {
  protected:
@@ -63,4 +160,5 @@ TEST_F(SetupScratchTest, AProgramWithoutSetUpHasNothingToChange) {
 }
 
 }  // namespace
+
 }  // namespace assay

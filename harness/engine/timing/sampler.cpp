@@ -3,7 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/statistics.h"
-#include "harness/tensor/fill/random_bits.h"
+#include "harness/tensor/fill/fill.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "harness/device/ceilings.h"
-#include "harness/device/timer_calibration.h"
+#include "harness/device/device_info.h"
 #include "harness/gpu/gpu.h"
 
 #include <cstddef>

@@ -1,15 +1,38 @@
 #pragma once
 
-#include "harness/external/expression/expression_value.h"
-
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 namespace assay::external {
+
+/// Limits of one expression, far above what a person writes.
+inline constexpr std::size_t most_expression_bytes = 4096;
+inline constexpr int most_expression_depth = 64;
+
+/// An expression that cannot be parsed or evaluated, and the byte of its text where that shows.
+class ExpressionError : public std::runtime_error {
+ public:
+  ExpressionError(std::size_t position, const std::string& message)
+      : std::runtime_error(message), position_(position) {}
+  std::size_t position() const { return position_; }
+
+ private:
+  std::size_t position_;
+};
+
+/// The value of a name: an integer (booleans are 0 and 1), a number, the word of a choice, or a list.
+using Variable = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>>;
+
+/// Returns the variable of a name, such as "shape" or "device.subgroup_size"; nothing if there is none.
+using Lookup = std::function<std::optional<Variable>(std::string_view)>;
 
 /// A name in an expression.
 struct UsedName {
@@ -52,5 +75,27 @@ class Expression {
   std::string text_;
   std::shared_ptr<const ExpressionNode> root_;
 };
+
+/// A part of a parsed expression.
+struct ExpressionNode {
+  enum class Kind : std::uint8_t { Integer, Name, Text, Index, Negative, Not, Binary, Call };
+
+  Kind kind = Kind::Integer;
+  std::size_t position = 0;  ///< of a Binary: its operator's
+  std::int64_t value = 0;    ///< of an Integer
+  std::string text;          ///< the name, text, operator ("and" for "&&") or function
+  std::vector<std::shared_ptr<const ExpressionNode>> parts;
+};
+
+using ExpressionPart = std::shared_ptr<const ExpressionNode>;
+
+/// Throws ExpressionError.
+ExpressionPart parse_expression(std::string_view text);
+
+/// Returns "an integer", "a number", "a word" or "a list".
+std::string type_text(const Variable& value);
+
+/// Throws ExpressionError.
+Variable value_of(const ExpressionNode& node, const Lookup& lookup);
 
 }  // namespace assay::external

@@ -1,4 +1,4 @@
-#include "harness/external/expression/expression_node.h"
+#include "harness/external/expression/expression.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "harness/base/source_location.h"
-#include "harness/device/ceilings.h"
+#include "harness/base/error.h"
+#include "harness/device/device_info.h"
 #include "harness/external/expression/expression.h"
 #include "harness/op/op.h"
 

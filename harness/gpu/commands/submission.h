@@ -1,10 +1,23 @@
 #pragma once
 
 #include "harness/gpu/device/device.h"
+#include "harness/gpu/device/vk.h"
 
 #include <string>
 
 namespace assay::gpu {
+
+/// Who accessed memory before a barrier, or will access it after the barrier.
+enum class Scope : std::uint8_t {
+  Compute,          ///< shaders reading and writing storage
+  Transfer,         ///< copies
+  Host,             ///< the CPU, through mapped memory
+  TransferAndHost,  ///< copies out, and the CPU
+  Anything,         ///< all of these
+};
+
+/// Records a memory barrier: `after` starts when `before` has ended and sees what `before` wrote.
+void barrier(const DeviceTable& table, VkCommandBuffer commands, Scope before, Scope after);
 
 /// Call this when a device hangs. From then on std::exit() and a return from main() flush the standard
 /// streams and exit immediately with their exit code. Static destructors and exit handlers that were

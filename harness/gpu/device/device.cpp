@@ -1,16 +1,111 @@
 #include "harness/gpu/device/device.h"
 
+#include "harness/base/file.h"
+#include "harness/base/hash.h"
+#include "harness/base/text.h"
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <ostream>
+#include <system_error>
 
 namespace assay::gpu {
 namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t cache_hash_length = 32;
+
+struct CacheHeader {
+  std::array<char, 8> magic{'A', 'S', 'S', 'A', 'Y', 'P', 'L', 'C'};
+  std::uint32_t format = 1;
+  std::uint32_t unused = 0;
+  std::uint64_t bytes = 0;
+  std::array<char, cache_hash_length> identity{};
+  std::array<char, cache_hash_length> hash{};
+};
+static_assert(sizeof(CacheHeader) == 88, "the header is written as it lies in memory");
+
+CacheHeader header_of(const std::string& identity_hash, std::span<const std::byte> data) {
+  CacheHeader header{.bytes = data.size()};
+  std::memcpy(header.identity.data(), identity_hash.data(), cache_hash_length);
+  std::memcpy(header.hash.data(), hash_hex(data).data(), cache_hash_length);
+  return header;
+}
 
 /// Whether a phase is reported as a whole, without phases inside it.
 bool is_whole(Phase phase) {
   return phase == Phase::Timing || phase == Phase::Ceilings;
 }
 
+/// Limit for addresses and for vendor entries; the first few suffice.
+constexpr std::uint32_t most_entries = 8;
+
+std::string_view name_of(VkDeviceFaultAddressTypeEXT type) {
+  switch (type) {
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_READ_INVALID_EXT:
+      return "invalid read";
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_WRITE_INVALID_EXT:
+      return "invalid write";
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_EXECUTE_INVALID_EXT:
+      return "invalid execution";
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_UNKNOWN_EXT:
+      return "instruction pointer";
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_INVALID_EXT:
+      return "invalid instruction pointer";
+    case VK_DEVICE_FAULT_ADDRESS_TYPE_INSTRUCTION_POINTER_FAULT_EXT:
+      return "instruction pointer fault";
+    default:
+      return "access";
+  }
+}
+
+/// The driver's text in an array of fixed size, which need not be null-terminated.
+template <std::size_t N>
+std::string text_of(const char (&text)[N]) {
+  return printable(std::string(text, std::find(text, text + N, '\0')));
+}
+
 }  // namespace
+
+DriverCacheFile::DriverCacheFile(fs::path directory, const std::string& identity, std::uint64_t most)
+    : file_(std::move(directory) / (hash_hex(identity) + ".pipelines")),
+      identity_hash_(hash_hex(identity)),
+      most_(most) {}
+
+std::optional<std::vector<std::byte>> DriverCacheFile::load() const {
+  const std::optional<std::string> bytes = whole_regular_file(file_, sizeof(CacheHeader) + most_);
+  if (!bytes || bytes->size() <= sizeof(CacheHeader)) {
+    return std::nullopt;
+  }
+  const auto data = std::as_bytes(std::span(*bytes)).subspan(sizeof(CacheHeader));
+  const CacheHeader expected = header_of(identity_hash_, data);
+  if (std::memcmp(bytes->data(), &expected, sizeof expected) != 0) {
+    return std::nullopt;
+  }
+  return std::vector(data.begin(), data.end());
+}
+
+void DriverCacheFile::store(std::span<const std::byte> data) const try {
+  if (data.size() > most_) {
+    fs::remove(file_);
+    return;
+  }
+  fs::create_directories(file_.parent_path());
+  const CacheHeader header = header_of(identity_hash_, data);
+  replace_file(file_, [&](std::ostream& stream) {
+    stream.write(reinterpret_cast<const char*>(&header), sizeof header);
+    stream.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
+  });
+} catch (const std::exception&) {
+  // Ignored: pipelines are then compiled again.
+}
 
 Device::State::State(Instance::State& owner, const PhysicalDevice& description)
     : instance(owner), physical(description) {
@@ -198,6 +293,43 @@ PhaseScope::~PhaseScope() {
 
 void Device::distrust_timestamps() {
   state_->timestamps_distrusted = true;
+}
+
+std::string to_string(const Fault& fault) {
+  std::vector<std::string> parts;
+  if (!fault.description.empty()) parts.push_back(fault.description);
+  for (const Fault::Address& at : fault.addresses) {
+    std::string text = fmt::format("{} at {:#x}", name_of(at.type), at.address);
+    if (at.precision > 1) text += fmt::format(", within {} bytes", at.precision);
+    parts.push_back(std::move(text));
+  }
+  parts.insert(parts.end(), fault.vendor.begin(), fault.vendor.end());
+  return parts.empty() ? "" : fmt::format(" (the driver says: {})", fmt::join(parts, "; "));
+}
+
+std::string fault_text(const Device::State& device) {
+  if (!device.tells_faults || device.table.vk.vkGetDeviceFaultInfoEXT == nullptr) return {};
+  std::array<VkDeviceFaultAddressInfoEXT, most_entries> addresses{};
+  std::array<VkDeviceFaultVendorInfoEXT, most_entries> vendor{};
+  VkDeviceFaultCountsEXT counts{VK_STRUCTURE_TYPE_DEVICE_FAULT_COUNTS_EXT};
+  counts.addressInfoCount = most_entries;
+  counts.vendorInfoCount = most_entries;
+  VkDeviceFaultInfoEXT info{VK_STRUCTURE_TYPE_DEVICE_FAULT_INFO_EXT};
+  info.pAddressInfos = addresses.data();
+  info.pVendorInfos = vendor.data();
+  if (device.table.vk.vkGetDeviceFaultInfoEXT(device.table.device, &counts, &info) < 0) return {};
+  Fault fault{.description = text_of(info.description)};
+  for (std::uint32_t i = 0; i < std::min(counts.addressInfoCount, most_entries); ++i) {
+    const VkDeviceFaultAddressInfoEXT& at = addresses.at(i);
+    if (at.addressType == VK_DEVICE_FAULT_ADDRESS_TYPE_NONE_EXT) continue;
+    fault.addresses.push_back({at.addressType, at.reportedAddress, at.addressPrecision});
+  }
+  for (std::uint32_t i = 0; i < std::min(counts.vendorInfoCount, most_entries); ++i) {
+    const VkDeviceFaultVendorInfoEXT& said = vendor.at(i);
+    fault.vendor.push_back(fmt::format("{} ({:#x}, {:#x})", text_of(said.description), said.vendorFaultCode,
+                                       said.vendorFaultData));
+  }
+  return to_string(fault);
 }
 
 }  // namespace assay::gpu

@@ -1,12 +1,45 @@
 #pragma once
 
-#include "harness/gpu/device/driver_cache.h"
 #include "harness/gpu/device/instance.h"
 #include "harness/gpu/device/vk.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace assay::gpu {
+
+/// The driver's pipeline cache on disk: one file per device and driver. A file is trusted only when its size,
+/// its identity and the hash of its data are right; anything else counts as absent and is overwritten. A
+/// folder that cannot be written is no error. When several processes write at the same time, the last one's
+/// file stays, whole.
+///
+/// A file is the header (8 bytes "ASSAYPLC", u32 format, u32 unused, u64 bytes of data, 32 characters hash of
+/// the identity, 32 characters hash of the data) and the data, all little endian.
+class DriverCacheFile {
+ public:
+  static constexpr std::uint64_t usual_limit = std::uint64_t{256} << 20;
+
+  /// `identity` names the device and its driver. Data of more than `most` bytes are neither read nor kept.
+  DriverCacheFile(std::filesystem::path directory, const std::string& identity,
+                  std::uint64_t most = usual_limit);
+
+  std::optional<std::vector<std::byte>> load() const;
+  /// Data above the size limit are not stored, and the existing file is removed: the next run starts anew.
+  void store(std::span<const std::byte> data) const;
+
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  std::filesystem::path file_;
+  std::string identity_hash_;
+  std::uint64_t most_;
+};
 
 /// Members are destroyed in reverse order: objects made from the device go before the device itself.
 struct Device::State {
@@ -80,5 +113,24 @@ template <class T>
 std::uint64_t object_id(T handle) {
   return reinterpret_cast<std::uint64_t>(handle);
 }
+
+/// A driver's report on a lost device (VK_EXT_device_fault).
+struct Fault {
+  std::string description;
+  struct Address {
+    VkDeviceFaultAddressTypeEXT type = VK_DEVICE_FAULT_ADDRESS_TYPE_NONE_EXT;
+    std::uint64_t address = 0;
+    std::uint64_t precision = 0;  ///< bytes; the fault lies in the block of this size and alignment
+  };
+  std::vector<Address> addresses;
+  std::vector<std::string> vendor;  ///< "description (code, data)"
+};
+
+/// " (the driver says: MMU fault; invalid read at 0x7f00, within 4096 bytes)", empty when the fault has no
+/// content.
+std::string to_string(const Fault& fault);
+
+/// The fault of a device that has just been lost, as text; empty when its driver does not report faults.
+std::string fault_text(const Device::State& device);
 
 }  // namespace assay::gpu

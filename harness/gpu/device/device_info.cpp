@@ -1,5 +1,5 @@
 #include "harness/gpu/device/instance.h"
-#include "harness/gpu/device/texture_formats.h"
+#include "harness/gpu/device/limits.h"
 #include "harness/gpu/device/vk.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/device/timer_calibration.h"
+#include "harness/device/device_info.h"
 
 #include <cstdint>
 #include <optional>

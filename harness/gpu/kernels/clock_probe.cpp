@@ -1,10 +1,9 @@
 #include "harness/gpu/kernels/clock_probe.h"
 
-#include "harness/gpu/commands/barrier.h"
 #include "harness/gpu/commands/submission.h"
 #include "harness/gpu/commands/timer.h"
 #include "harness/gpu/memory/workspace.h"
-#include "harness/gpu/program/pipeline_cache.h"
+#include "harness/gpu/program/pipeline.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,6 @@
 
 #include "harness/gpu/kernels/calibration.h"
 #include "harness/gpu/program/bindings.h"
-#include "harness/gpu/program/recording.h"
 
 namespace assay::gpu {
 

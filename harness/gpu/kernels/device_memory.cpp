@@ -1,10 +1,8 @@
 #include "harness/base/parallel.h"
-#include "harness/gpu/commands/barrier.h"
 #include "harness/gpu/commands/submission.h"
-#include "harness/gpu/memory/staging.h"
+#include "harness/gpu/memory/memory.h"
 #include "harness/gpu/program/bindings.h"
-#include "harness/gpu/program/pipeline_cache.h"
-#include "harness/gpu/program/recording.h"
+#include "harness/gpu/program/pipeline.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,13 @@
 #include "harness/gpu/memory/memory.h"
 
+#include "harness/base/parallel.h"
 #include "harness/base/text.h"
+#include "harness/gpu/commands/submission.h"
+#include "harness/gpu/device/limits.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 
@@ -38,6 +42,53 @@ std::uint32_t first_type(const VkPhysicalDeviceMemoryProperties& memory, std::ui
   }
   throw Error("choosing device memory: the driver offers no memory type for storage buffers or images",
               ExitCode::Infrastructure);
+}
+
+/// A layout transition takes next to no time; one that takes this long hangs.
+constexpr double layout_timeout_s = 60;
+
+VkImageMemoryBarrier to_general(const Image& image) {
+  VkImageMemoryBarrier barrier{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
+  barrier.srcAccessMask = 0;
+  barrier.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+  barrier.oldLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+  barrier.newLayout = VK_IMAGE_LAYOUT_GENERAL;
+  barrier.srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+  barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+  barrier.image = image.handle.get();
+  barrier.subresourceRange = whole_image;
+  return barrier;
+}
+
+VkImageCreateInfo create_info(const Physical& physical, const DeviceInfo& device) {
+  const auto [x, y, z] = physical.extent();
+  VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+  info.imageType = image_type(physical.form().storage);
+  info.format = texel_format(physical.dtype());
+  info.extent = {.width = x, .height = y, .depth = z};
+  info.mipLevels = 1;
+  info.arrayLayers = 1;
+  info.samples = VK_SAMPLE_COUNT_1_BIT;
+  info.tiling = VK_IMAGE_TILING_OPTIMAL;
+  info.usage = image_usage(device.texture(physical.form().storage, physical.dtype())->sampled);
+  info.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+  info.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+  return info;
+}
+
+/// A copy of 64 MiB takes milliseconds; one that takes this long hangs.
+constexpr double staging_timeout_s = 60;
+
+constexpr VkImageSubresourceLayers whole_layers_of{
+    .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .mipLevel = 0, .baseArrayLayer = 0, .layerCount = 1};
+
+VkBufferImageCopy copy_of(const Box& box) {
+  return {.bufferOffset = 0,
+          .bufferRowLength = 0,  // as wide and high as the box
+          .bufferImageHeight = 0,
+          .imageSubresource = whole_layers_of,
+          .imageOffset = box.offset,
+          .imageExtent = box.extent};
 }
 
 }  // namespace
@@ -167,6 +218,205 @@ void bind(const Device::State& device, Buffer& buffer, const MemoryBlock& block,
         fmt::format("binding the buffer of {}", buffer.name));
   buffer.block = &block;
   buffer.offset = offset;
+}
+
+Image create_image(Device::State& device, std::string name, const Physical& physical) {
+  const std::string doing = fmt::format("creating the image of {} on '{}'", name, device.info().name);
+  if (const auto reason = beyond_texture(name, physical, device.info())) {
+    throw Error(fmt::format("{}: {}", doing, *reason));
+  }
+  const VkImageCreateInfo info = create_info(physical, device.info());
+  VkImage handle = VK_NULL_HANDLE;
+  check(device.table.vk.vkCreateImage(device.table.device, &info, nullptr, &handle), doing);
+  Image image;
+  image.name = std::move(name);
+  image.bytes = static_cast<std::uint64_t>(physical.bytes());
+  image.texel_bytes = 4 * size_of(physical.dtype());
+  image.extent = info.extent;
+  image.format = info.format;
+  image.view_type = info.imageType == VK_IMAGE_TYPE_3D ? VK_IMAGE_VIEW_TYPE_3D : VK_IMAGE_VIEW_TYPE_2D;
+  image.handle = {device.table, handle, device.table.vk.vkDestroyImage};
+  device.name(VK_OBJECT_TYPE_IMAGE, object_id(handle), image.name);
+  return image;
+}
+
+VkMemoryRequirements requirements(const Device::State& device, const Image& image) {
+  VkMemoryRequirements needs{};
+  device.table.vk.vkGetImageMemoryRequirements(device.table.device, image.handle.get(), &needs);
+  return needs;
+}
+
+void bind(const Device::State& device, Image& image, const MemoryBlock& block, std::uint64_t offset) {
+  const DeviceTable& table = device.table;
+  check(table.vk.vkBindImageMemory(table.device, image.handle.get(), block.handle(), offset),
+        fmt::format("binding the image of {}", image.name));
+  image.block = &block;
+  VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+  info.image = image.handle.get();
+  info.viewType = image.view_type;
+  info.format = image.format;
+  info.subresourceRange = whole_image;
+  VkImageView view = VK_NULL_HANDLE;
+  check(table.vk.vkCreateImageView(table.device, &info, nullptr, &view),
+        fmt::format("creating the view of {}", image.name));
+  image.view = {table, view, table.vk.vkDestroyImageView};
+}
+
+VkSampler nearest_sampler(Device::State& device) {
+  if (!device.sampler) {
+    VkSamplerCreateInfo info{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+    info.magFilter = VK_FILTER_NEAREST;
+    info.minFilter = VK_FILTER_NEAREST;
+    info.mipmapMode = VK_SAMPLER_MIPMAP_MODE_NEAREST;
+    info.addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    info.addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    info.addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    VkSampler sampler = VK_NULL_HANDLE;
+    check(device.table.vk.vkCreateSampler(device.table.device, &info, nullptr, &sampler),
+          "creating the sampler of textures");
+    device.sampler = {device.table, sampler, device.table.vk.vkDestroySampler};
+  }
+  return device.sampler.get();
+}
+
+void prepare_images(Device::State& device, std::span<const Image* const> images) {
+  if (images.empty()) {
+    return;
+  }
+  std::vector<VkImageMemoryBarrier> barriers;
+  for (const Image* image : images) {
+    barriers.push_back(to_general(*image));
+  }
+  Submission submission(device, "preparing textures");
+  device.table.vk.vkCmdPipelineBarrier(submission.commands(), VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                                       VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0, nullptr,
+                                       static_cast<std::uint32_t>(barriers.size()), barriers.data());
+  submission.submit_and_wait(layout_timeout_s);
+}
+
+std::uint64_t Box::texels() const {
+  return std::uint64_t{extent.width} * extent.height * extent.depth;
+}
+
+Box box_at(const VkExtent3D& image, std::uint64_t first, std::uint64_t most) {
+  const std::uint64_t row = image.width;
+  const std::uint64_t slice = row * image.height;
+  const std::uint64_t x = first % row;
+  const std::uint64_t y = first % slice / row;
+  const std::uint64_t z = first / slice;
+  Box box{
+      .offset = {static_cast<std::int32_t>(x), static_cast<std::int32_t>(y), static_cast<std::int32_t>(z)},
+      .extent = {image.width, 1, 1}};
+  if (x != 0 || most < row) {
+    box.extent.width = static_cast<std::uint32_t>(std::min(most, row - x));
+  } else if (y != 0 || most < slice) {
+    box.extent.height = static_cast<std::uint32_t>(std::min(most / row, image.height - y));
+  } else {
+    box.extent.height = image.height;
+    box.extent.depth = static_cast<std::uint32_t>(std::min(most / slice, image.depth - z));
+  }
+  return box;
+}
+
+struct Staging::Area {
+  Buffer buffer;
+  MemoryBlock block;
+};
+
+Staging::Staging(Device::State& device, std::uint64_t chunk) : device_(device), chunk_(chunk) {}
+Staging::~Staging() = default;
+
+Staging& staging_of(Device::State& device) {
+  if (device.staging == nullptr) device.staging = std::make_unique<Staging>(device);
+  return static_cast<Staging&>(*device.staging);
+}
+
+Staging::Area& Staging::area(std::uint64_t wanted) {
+  if (area_ == nullptr || area_->buffer.bytes < wanted) {
+    area_.reset();
+    Buffer buffer = create_buffer(device_, "staging", wanted);
+    const VkMemoryRequirements needs = requirements(device_, buffer);
+    MemoryBlock block(device_, needs.size, staging_memory_type(device_.physical.memory, needs.memoryTypeBits),
+                      "staging");
+    area_ = std::make_unique<Area>(Area{std::move(buffer), std::move(block)});
+    bind(device_, area_->buffer, area_->block, 0);
+  }
+  return *area_;
+}
+
+std::uint64_t Staging::room(std::uint64_t left) const {
+  return std::min(left, chunk_);
+}
+
+void Staging::run(VkBuffer staging, const Copy& copy) {
+  Submission submission(device_, "copying between host and device");
+  barrier(device_.table, submission.commands(), Scope::Anything, Scope::Transfer);
+  copy(submission.commands(), staging);
+  barrier(device_.table, submission.commands(), Scope::Transfer, Scope::Host);
+  submission.submit_and_wait(staging_timeout_s);
+}
+
+void Staging::send(std::span<const std::byte> piece, const Copy& copy) {
+  Area& staging = area(piece.size());
+  copy_bytes({staging.block.mapped(), piece.size()}, piece);
+  staging.block.flush(0, piece.size());
+  run(staging.buffer.handle.get(), copy);
+}
+
+void Staging::receive(std::span<std::byte> piece, const Copy& copy) {
+  Area& staging = area(piece.size());
+  run(staging.buffer.handle.get(), copy);
+  staging.block.invalidate(0, piece.size());
+  copy_bytes(piece, {staging.block.mapped(), piece.size()});
+}
+
+void Staging::upload(const Buffer& to, std::span<const std::byte> bytes) {
+  for (std::uint64_t done = 0; done < bytes.size();) {
+    const auto piece = bytes.subspan(done, room(bytes.size() - done));
+    send(piece, [&](VkCommandBuffer commands, VkBuffer staging) {
+      const VkBufferCopy region{.srcOffset = 0, .dstOffset = done, .size = piece.size()};
+      device_.table.vk.vkCmdCopyBuffer(commands, staging, to.handle.get(), 1, &region);
+    });
+    done += piece.size();
+  }
+}
+
+void Staging::download(const Buffer& from, std::span<std::byte> bytes, std::uint64_t offset) {
+  for (std::uint64_t done = 0; done < bytes.size();) {
+    const auto piece = bytes.subspan(done, room(bytes.size() - done));
+    receive(piece, [&](VkCommandBuffer commands, VkBuffer staging) {
+      const VkBufferCopy region{.srcOffset = offset + done, .dstOffset = 0, .size = piece.size()};
+      device_.table.vk.vkCmdCopyBuffer(commands, from.handle.get(), staging, 1, &region);
+    });
+    done += piece.size();
+  }
+}
+
+void Staging::upload(const Image& to, std::span<const std::byte> bytes) {
+  for (std::uint64_t done = 0; done < bytes.size();) {
+    const Box box = box_at(to.extent, done / to.texel_bytes, room(bytes.size() - done) / to.texel_bytes);
+    const auto piece = bytes.subspan(done, box.texels() * to.texel_bytes);
+    send(piece, [&](VkCommandBuffer commands, VkBuffer staging) {
+      const VkBufferImageCopy region = copy_of(box);
+      device_.table.vk.vkCmdCopyBufferToImage(commands, staging, to.handle.get(), VK_IMAGE_LAYOUT_GENERAL, 1,
+                                              &region);
+    });
+    done += piece.size();
+  }
+}
+
+void Staging::download(const Image& from, std::span<std::byte> bytes) {
+  for (std::uint64_t done = 0; done < bytes.size();) {
+    const Box box =
+        box_at(from.extent, done / from.texel_bytes, room(bytes.size() - done) / from.texel_bytes);
+    const auto piece = bytes.subspan(done, box.texels() * from.texel_bytes);
+    receive(piece, [&](VkCommandBuffer commands, VkBuffer staging) {
+      const VkBufferImageCopy region = copy_of(box);
+      device_.table.vk.vkCmdCopyImageToBuffer(commands, from.handle.get(), VK_IMAGE_LAYOUT_GENERAL, staging,
+                                              1, &region);
+    });
+    done += piece.size();
+  }
 }
 
 }  // namespace assay::gpu

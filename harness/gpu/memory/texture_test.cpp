@@ -1,8 +1,7 @@
 // Tensors in texture storage: in memory, in kernels, and on devices that do not support them.
 
 #include "harness/gpu/device/limits.h"
-#include "harness/gpu/memory/image.h"
-#include "harness/gpu/memory/staging.h"
+#include "harness/gpu/memory/memory.h"
 #include "harness/gpu/memory/workspace.h"
 #include "tests/support/gpu.h"
 

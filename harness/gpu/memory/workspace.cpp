@@ -2,13 +2,12 @@
 
 #include "harness/base/parallel.h"
 #include "harness/base/text.h"
-#include "harness/gpu/commands/barrier.h"
 #include "harness/gpu/commands/submission.h"
-#include "harness/gpu/memory/placement.h"
-#include "harness/gpu/memory/staging.h"
+#include "harness/gpu/memory/memory.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +16,10 @@ namespace assay::gpu {
 namespace {
 
 using Allocation = Workspace::State::Allocation;
+
+constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 constexpr double copy_timeout_s = 60;
 
@@ -33,8 +36,8 @@ VkMemoryRequirements requirements_of(const Device::State& device, const Allocati
 }
 
 std::string describe(std::string_view what, const Physical& physical) {
-  return fmt::format("{} ({} {}, {})", what, assay::name_of(physical.dtype()), to_string(physical.shape()),
-                     to_string(physical.form()));
+  return fmt::format("{} ({} {}, {})", what, assay::name_of(physical.dtype()),
+                     assay::to_string(physical.shape()), to_string(physical.form()));
 }
 
 /// An allocation and the workspace that it belongs to.
@@ -129,6 +132,29 @@ void record_copy(const DeviceTable& table, VkCommandBuffer commands, const Alloc
 }
 
 }  // namespace
+
+PlacementPlan place(std::span<const PlacementNeed> needs, std::uint64_t max_block,
+                    std::uint64_t image_granularity) {
+  PlacementPlan plan;
+  for (std::size_t i = 0; i < needs.size(); ++i) {
+    const PlacementNeed& need = needs[i];
+    std::uint64_t offset = 0;
+    if (i > 0) {
+      const bool kind_changes = need.image != needs[i - 1].image;
+      const std::uint64_t alignment = std::max(need.alignment, kind_changes ? image_granularity : 1);
+      offset = align_up(plan.block_bytes.back(), alignment);
+    }
+    // Compared without adding: sizes may be close to 2^64.
+    const bool fits = need.bytes <= max_block && offset <= max_block - need.bytes;
+    if (i == 0 || !fits) {
+      plan.block_bytes.push_back(0);
+      offset = 0;
+    }
+    plan.block_bytes.back() = offset + need.bytes;
+    plan.places.push_back({.block = plan.block_bytes.size() - 1, .offset = offset});
+  }
+  return plan;
+}
 
 Workspace::State::State(Device::State& owner, const Program& program, std::span<const Physical> physicals,
                         std::uint32_t guard_size, Loan lent)

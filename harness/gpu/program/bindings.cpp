@@ -1,11 +1,38 @@
 #include "harness/gpu/program/bindings.h"
 
+#include "harness/gpu/commands/submission.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace assay::gpu {
+
+UniformBuffers::UniformBuffers(Device::State& device, std::span<const std::vector<UniformBlock>> blocks) {
+  for (const std::vector<UniformBlock>& of_dispatch : blocks) {
+    std::vector<Descriptor>& descriptors = descriptors_.emplace_back();
+    for (const UniformBlock& block : of_dispatch) {
+      Buffer buffer = create_buffer(device, "a uniform block", block.bytes.size(), BufferUse::Uniform);
+      const VkMemoryRequirements needs = requirements(device, buffer);
+      auto memory = std::make_unique<MemoryBlock>(
+          device, needs.size, uniform_memory_type(device.physical.memory, needs.memoryTypeBits),
+          "a uniform block");
+      bind(device, buffer, *memory, 0);
+      std::ranges::copy(block.bytes, memory->mapped());
+      memory->flush(0, block.bytes.size());  // a submission makes what the host wrote visible
+      descriptors.push_back({.type = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+                             .buffer = {.buffer = buffer.handle.get(), .offset = 0, .range = VK_WHOLE_SIZE}});
+      owned_.push_back({std::move(buffer), std::move(memory)});
+    }
+  }
+}
+
+std::span<const Descriptor> UniformBuffers::of(std::size_t dispatch) const {
+  if (dispatch >= descriptors_.size()) return {};
+  return descriptors_[dispatch];
+}
 
 Bindings::Bindings(const DeviceTable& table, const Program& program,
                    std::span<const SharedPipeline> pipelines, const Workspace::State& workspace,
@@ -109,6 +136,53 @@ std::vector<const Bindings*> BindingsCache::get(const DeviceTable& table, const 
                          .first->second);
   }
   return found;
+}
+
+bool belongs(DispatchRole role, Part part) {
+  switch (part) {
+    case Part::All:
+      return true;
+    case Part::Setup:
+      return role == DispatchRole::Setup;
+    case Part::Timed:
+      return role != DispatchRole::Setup;
+  }
+  return false;
+}
+
+void Recordable::record(VkCommandBuffer commands, const Bindings& bindings, Part part,
+                        const std::function<void()>& after_each) const {
+  bool first = true;
+  for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
+    if (!belongs(program.dispatches[i].role, part)) {
+      continue;
+    }
+    if (!first && !after_each) {
+      barrier(table, commands, Scope::Compute, Scope::Compute);
+    }
+    first = false;
+    record_dispatch(commands, bindings, i);
+    if (after_each) {
+      barrier(table, commands, Scope::Compute, Scope::Compute);
+      after_each();
+    }
+  }
+}
+
+void Recordable::record_dispatch(VkCommandBuffer commands, const Bindings& bindings,
+                                 std::size_t index) const {
+  const Dispatch& dispatch = program.dispatches[index];
+  const Pipeline& pipeline = *pipelines[index];
+  const VkDescriptorSet set = bindings.set(index);
+  table.vk.vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle.get());
+  table.vk.vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout.get(), 0, 1,
+                                   &set, 0, nullptr);
+  const std::vector<std::uint32_t>& push = dispatch.push.words();
+  if (!push.empty()) {
+    table.vk.vkCmdPushConstants(commands, pipeline.layout.get(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                static_cast<std::uint32_t>(push.size() * sizeof(std::uint32_t)), push.data());
+  }
+  table.vk.vkCmdDispatch(commands, dispatch.workgroups[0], dispatch.workgroups[1], dispatch.workgroups[2]);
 }
 
 }  // namespace assay::gpu

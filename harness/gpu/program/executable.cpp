@@ -1,15 +1,12 @@
 #include "harness/base/source_hash.h"
-#include "harness/gpu/commands/barrier.h"
 #include "harness/gpu/commands/submission.h"
 #include "harness/gpu/commands/timer.h"
 #include "harness/gpu/device/limits.h"
+#include "harness/gpu/program/bindings.h"
 #include "harness/gpu/program/external_call.h"
 #include "harness/gpu/program/interface_check.h"
-#include "harness/gpu/program/pipeline_cache.h"
-#include "harness/gpu/program/pipeline_statistics.h"
+#include "harness/gpu/program/pipeline.h"
 #include "harness/gpu/program/program_hash.h"
-#include "harness/gpu/program/recording.h"
-#include "harness/gpu/spirv/spirv_capabilities.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 
 #include <fmt/format.h>

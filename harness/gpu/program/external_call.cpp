@@ -1,18 +1,20 @@
 #include "harness/gpu/program/external_call.h"
 
 #include "harness/base/source_hash.h"
-#include "harness/gpu/program/encoded_number.h"
-#include "harness/gpu/program/module_needs.h"
+#include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/specialization.h"
 #include "harness/gpu/spirv/module_declarations.h"
 #include "harness/gpu/spirv/shader_interface.h"
-#include "harness/gpu/spirv/spirv_rebound.h"
+#include "harness/gpu/spirv/spirv_rewrites.h"
+#include "harness/tensor/dtype.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -21,6 +23,25 @@
 
 namespace assay::gpu {
 namespace {
+
+template <class T>
+bool holds(std::int64_t value) {
+  return value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max();
+}
+
+/// Whether an integer of that many bits, signed or not, can have the value: a kernel's `int` also holds bits.
+bool fits(std::int64_t value, NumberType type) {
+  switch (type.bits) {
+    case 8:
+      return type.kind == NumberType::Kind::Signed ? holds<std::int8_t>(value) : holds<std::uint8_t>(value);
+    case 16:
+      return type.kind == NumberType::Kind::Signed ? holds<std::int16_t>(value) : holds<std::uint16_t>(value);
+    case 32:
+      return type.kind == NumberType::Kind::Signed ? holds<std::int32_t>(value) : holds<std::uint32_t>(value);
+    default:
+      return type.bits == 64 && (type.kind == NumberType::Kind::Signed || value >= 0);
+  }
+}
 
 constexpr std::size_t most_listed = 24;  ///< names in a message
 // The least that Vulkan demands of maxUniformBufferRange and maxPerStageDescriptorUniformBuffers.
@@ -370,6 +391,23 @@ void CallResolver::move_variables(Spirv& spirv) const {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> encoded(const Number& number, NumberType type) {
+  const auto* whole = std::get_if<std::int64_t>(&number);
+  const double real = whole != nullptr ? static_cast<double>(*whole) : std::get<double>(number);
+  if (type.kind == NumberType::Kind::Float) {
+    if (type.bits == 64) return std::bit_cast<std::uint64_t>(real);
+    const auto single = static_cast<float>(real);
+    if (type.bits == 32) return std::bit_cast<std::uint32_t>(single);
+    if (type.bits == 16) return std::bit_cast<std::uint16_t>(to_half(single));
+    return std::nullopt;
+  }
+  if (whole == nullptr) return std::nullopt;
+  if (type.kind == NumberType::Kind::Boolean)
+    return *whole == 0 || *whole == 1 ? std::optional<std::uint64_t>(*whole) : std::nullopt;
+  if (!fits(*whole, type)) return std::nullopt;
+  return static_cast<std::uint64_t>(*whole);
+}
 
 ResolvedCall resolved_call(const Dispatch& dispatch, const Spirv& spirv, const DeviceInfo& device) {
   return CallResolver(dispatch, spirv, device).resolve();

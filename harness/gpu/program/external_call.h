@@ -2,12 +2,19 @@
 
 #include "harness/device/device_info.h"
 #include "harness/gpu/gpu.h"
+#include "harness/gpu/spirv/module_declarations.h"
+#include "harness/op/program.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace assay::gpu {
+
+/// The bits of a number of that type, the lowest first; nothing if it cannot be one: a fraction or a value
+/// out of range for an integer, anything but 0 and 1 for a boolean. Floats are rounded.
+std::optional<std::uint64_t> encoded(const Number& number, NumberType type);
 
 /// The bytes of one uniform block that a call sets.
 struct UniformBlock {

@@ -1,21 +1,103 @@
 #include "harness/gpu/program/interface_check.h"
 
 #include "harness/gpu/device/limits.h"
-#include "harness/gpu/spirv/spirv_capabilities.h"
+#include "harness/gpu/spirv/spirv_instructions.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 namespace assay::gpu {
 namespace {
 
+using Need = std::optional<std::string>;
 using Kind = ShaderBinding::Kind;
+
+/// A feature that a device must have for a capability.
+struct NeededFeature {
+  std::uint32_t capability = 0;
+  Feature feature = Feature::Int8;
+};
+
+constexpr std::array needed_features{
+    NeededFeature{spv::CapabilityInt8, Feature::Int8},
+    NeededFeature{spv::CapabilityInt16, Feature::Int16},
+    NeededFeature{spv::CapabilityInt64, Feature::Int64},
+    NeededFeature{spv::CapabilityFloat16, Feature::Float16},
+    NeededFeature{spv::CapabilityStorageBuffer8BitAccess, Feature::Storage8},
+    NeededFeature{spv::CapabilityUniformAndStorageBuffer8BitAccess, Feature::Storage8},
+    NeededFeature{spv::CapabilityStorageBuffer16BitAccess, Feature::Storage16},
+    NeededFeature{spv::CapabilityStorageUniform16, Feature::Storage16},
+    NeededFeature{spv::CapabilityGroupNonUniformArithmetic, Feature::SubgroupArithmetic},
+    NeededFeature{spv::CapabilityGroupNonUniformShuffle, Feature::SubgroupShuffle},
+    NeededFeature{capability_dot_product_input_all, Feature::DotProduct},
+    NeededFeature{capability_dot_product, Feature::DotProduct},
+    NeededFeature{spv::CapabilityCooperativeMatrixNV, Feature::CooperativeMatrixNv},
+    NeededFeature{capability_cooperative_matrix_khr, Feature::CooperativeMatrixKhr},
+};
+
+/// Capabilities whose features assay enables on no device.
+constexpr std::array never_enabled{spv::CapabilityStorageImageExtendedFormats,
+                                   spv::CapabilityStorageImageReadWithoutFormat,
+                                   spv::CapabilityStorageImageWriteWithoutFormat,
+                                   spv::CapabilitySubgroupBallotKHR,
+                                   spv::CapabilitySubgroupVoteKHR,
+                                   spv::CapabilityFloat64,
+                                   spv::CapabilityInt64Atomics,
+                                   spv::CapabilityStoragePushConstant16,
+                                   spv::CapabilityStoragePushConstant8};
+
+/// The minor version of a module; the major one is 1.
+std::uint32_t spirv_version(std::span<const std::uint32_t> words) {
+  constexpr std::uint32_t minor_shift = 8;
+  return words[1] >> minor_shift & 0xFFU;
+}
+
+/// The latest minor version of SPIR-V that a device of that version of Vulkan ("1.3.2") must take.
+std::uint32_t spirv_version_of(std::string_view vulkan) {
+  if (vulkan.starts_with("1.1")) return 3;
+  return vulkan.starts_with("1.2") ? 5 : 6;
+}
+
+Need unmet_capability(const ShaderInterface& interface, const DeviceInfo& device) {
+  for (const std::uint32_t capability : interface.capabilities) {
+    const auto needed = std::ranges::find(needed_features, capability, &NeededFeature::capability);
+    if (needed != needed_features.end() && !device.has(needed->feature))
+      return fmt::format("{}, which is missing", name_of(needed->feature));
+    if (std::ranges::find(never_enabled, capability) != never_enabled.end()) {
+      return fmt::format("the SPIR-V capability {}, whose feature assay does not enable",
+                         capability_name(capability));
+    }
+  }
+  return std::nullopt;
+}
+
+Need unmet_size(const ShaderInterface& interface, const DeviceInfo& device) {
+  std::uint64_t invocations = 1;
+  for (std::size_t i = 0; i < interface.local_size.size(); ++i) {
+    invocations *= interface.local_size[i];
+    if (interface.local_size[i] > device.max_workgroup_size[i]) {
+      return fmt::format("{} invocations in one dimension of a workgroup, maxComputeWorkGroupSize[{}] is {}",
+                         interface.local_size[i], i, device.max_workgroup_size[i]);
+    }
+  }
+  if (invocations > device.max_workgroup_invocations) {
+    return fmt::format("{} invocations in a workgroup, maxComputeWorkGroupInvocations is {}", invocations,
+                       device.max_workgroup_invocations);
+  }
+  if (interface.push_bytes > device.max_push_constant_bytes) {
+    return fmt::format("{} bytes of push constants, maxPushConstantsSize is {}", interface.push_bytes,
+                       device.max_push_constant_bytes);
+  }
+  return std::nullopt;
+}
 
 std::string_view kind_text(Kind kind) {
   switch (kind) {
@@ -329,6 +411,16 @@ void refuse_beyond_device(const Dispatch& dispatch, const ShaderInterface& shade
 }
 
 }  // namespace
+
+std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, const ShaderInterface& interface,
+                                      const DeviceInfo& device) {
+  if (const Need need = unmet_capability(interface, device)) return need;
+  const std::uint32_t version = spirv_version(words), latest = spirv_version_of(device.api_version);
+  if (version > latest) {
+    return fmt::format("SPIR-V 1.{}, and Vulkan {} takes at most 1.{}", version, device.api_version, latest);
+  }
+  return unmet_size(interface, device);
+}
 
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device,

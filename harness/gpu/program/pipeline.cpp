@@ -1,14 +1,24 @@
 #include "harness/gpu/program/pipeline.h"
 
 #include "harness/gpu/program/specialization.h"
-#include "harness/gpu/spirv/spirv_cleared.h"
+#include "harness/gpu/spirv/module_declarations.h"
+#include "harness/gpu/spirv/spirv_rewrites.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
+#include <cmath>
+#include <iterator>
+#include <utility>
 
 namespace assay::gpu {
 namespace {
+
+using Field = std::optional<std::int64_t> ExecutableStatistics::*;
 
 Handle<VkDescriptorSetLayout> create_set_layout(const DeviceTable& table, const Dispatch& dispatch,
                                                 std::span<const VkDescriptorType> types) {
@@ -82,6 +92,167 @@ struct SpecializationData {
   std::vector<std::uint32_t> values;
 };
 
+/// Everything that specializes a shader. The same constants in another order make another key; that costs an
+/// extra entry but is never wrong.
+std::string specialized_key(const Dispatch& dispatch, const Spirv& spirv, std::uint32_t guard) {
+  std::string key =
+      fmt::format("{}\nlocal {}\nguard {}\n", spirv.hash, fmt::join(dispatch.local_size, " "), guard);
+  if (dispatch.external) key += "external\n";  // its constants are named by id, and it has no guard_words
+  for (const SpecConstant& constant : dispatch.constants) {
+    key += fmt::format("constant {}={}\n", constant.name, constant.value);
+  }
+  return key;
+}
+
+/// Everything that create_pipeline() depends on, including the label, which debuggers show.
+std::string pipeline_key(const Dispatch& dispatch, std::span<const VkDescriptorType> bindings,
+                         const Spirv& spirv, std::uint32_t guard) {
+  std::string key = specialized_key(dispatch, spirv, guard);
+  key += fmt::format("{}\n{}\nsubgroup {}\npush {}\n", dispatch.shader, dispatch.label,
+                     dispatch.subgroup_size, dispatch.push.words().size());
+  for (const VkDescriptorType type : bindings) {
+    key += fmt::format("binding {}\n", static_cast<int>(type));
+  }
+  return key;
+}
+
+enum class Unit : std::uint8_t {
+  AsIs,         ///< registers or bytes, unchanged
+  Words,        ///< 32-bit words per invocation
+  PerSubgroup,  ///< bytes per subgroup
+};
+
+struct Meaning {
+  std::string_view name;  ///< lower case
+  Field field;
+  Unit unit;
+};
+
+constexpr Field registers = &ExecutableStatistics::registers;
+constexpr Field spill_bytes = &ExecutableStatistics::spill_bytes;
+constexpr Field shared_bytes = &ExecutableStatistics::shared_bytes;
+
+constexpr std::array meanings{
+    // NVIDIA
+    Meaning{"register count", registers, Unit::AsIs},
+    Meaning{"local memory size", spill_bytes, Unit::AsIs},
+    Meaning{"shared memory size", shared_bytes, Unit::AsIs},
+    // NVK
+    Meaning{"number of gprs", registers, Unit::AsIs},
+    Meaning{"slm size", spill_bytes, Unit::AsIs},
+    // RADV: private memory includes spills and data that cannot be in registers at all
+    Meaning{"vgprs", registers, Unit::AsIs},
+    Meaning{"spilled vgprs", spill_bytes, Unit::Words},
+    Meaning{"scratch size", spill_bytes, Unit::PerSubgroup},
+    Meaning{"lds size", shared_bytes, Unit::AsIs},
+    // AMD's proprietary driver
+    Meaning{"numusedvgprs", registers, Unit::AsIs},
+    Meaning{"ldsusagesizeinbytes", shared_bytes, Unit::AsIs},
+    // ANV, which counts memory per hardware thread, its subgroup
+    Meaning{"grf registers", registers, Unit::AsIs},
+    Meaning{"scratch memory size", spill_bytes, Unit::PerSubgroup},
+    Meaning{"workgroup memory size", shared_bytes, Unit::AsIs},
+    // Turnip
+    Meaning{"registers used", registers, Unit::AsIs},
+    // Panfrost and Mali
+    Meaning{"registers", registers, Unit::AsIs},
+    Meaning{"work registers", registers, Unit::AsIs},
+    // Honeykrisp
+    Meaning{"gprs", registers, Unit::AsIs},
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return result;
+}
+
+/// The value in our unit; nothing if it is invalid, or per subgroup when the subgroup size is unknown.
+std::optional<std::int64_t> converted(const DriverStatistic& one, Unit unit) {
+  constexpr double most = 1 << 24;  // larger values are wrong; seen: 2^36 without any spills
+  double value = one.value;
+  if (unit == Unit::Words) {
+    value *= 4;
+  }
+  if (unit == Unit::PerSubgroup) {
+    value = value == 0 ? 0 : value / one.subgroup_size;
+  }
+  if (!(value >= 0 && value < most)) {
+    return std::nullopt;
+  }
+  return static_cast<std::int64_t>(std::ceil(value));
+}
+
+void keep_larger(std::optional<std::int64_t>& kept, std::optional<std::int64_t> other) {
+  if (other) {
+    kept = std::max(kept.value_or(0), *other);
+  }
+}
+
+double value_of(const VkPipelineExecutableStatisticKHR& statistic) {
+  switch (statistic.format) {
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR:
+      return statistic.value.b32 ? 1 : 0;
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR:
+      return static_cast<double>(statistic.value.i64);
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR:
+      return static_cast<double>(statistic.value.u64);
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR:
+      return statistic.value.f64;
+    default:
+      return -1;
+  }
+}
+
+std::vector<VkPipelineExecutablePropertiesKHR> executables_of(const DeviceTable& table, VkPipeline pipeline) {
+  VkPipelineInfoKHR info{VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR};
+  info.pipeline = pipeline;
+  std::uint32_t count = 0;
+  check(table.vk.vkGetPipelineExecutablePropertiesKHR(table.device, &info, &count, nullptr),
+        "counting the executables of a pipeline");
+  std::vector<VkPipelineExecutablePropertiesKHR> found(
+      count, VkPipelineExecutablePropertiesKHR{VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR});
+  check(table.vk.vkGetPipelineExecutablePropertiesKHR(table.device, &info, &count, found.data()),
+        "listing the executables of a pipeline");
+  found.resize(count);
+  return found;
+}
+
+std::vector<VkPipelineExecutableStatisticKHR> driver_statistics(const DeviceTable& table, VkPipeline pipeline,
+                                                                std::uint32_t executable) {
+  VkPipelineExecutableInfoKHR info{VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR};
+  info.pipeline = pipeline;
+  info.executableIndex = executable;
+  std::uint32_t count = 0;
+  check(table.vk.vkGetPipelineExecutableStatisticsKHR(table.device, &info, &count, nullptr),
+        "counting the statistics of a pipeline");
+  std::vector<VkPipelineExecutableStatisticKHR> found(
+      count, VkPipelineExecutableStatisticKHR{VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR});
+  check(table.vk.vkGetPipelineExecutableStatisticsKHR(table.device, &info, &count, found.data()),
+        "reading the statistics of a pipeline");
+  found.resize(count);
+  return found;
+}
+
+ExecutableStatistics told_by_driver(const Device::State& device, const Dispatch& dispatch,
+                                    const Pipeline& pipeline) {
+  ExecutableStatistics all;
+  if (!device.tells_statistics) {
+    return all;
+  }
+  const Handle<VkPipeline> told =
+      create_handle(device, dispatch, pipeline, VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR);
+  const auto executables = executables_of(device.table, told.get());
+  for (std::uint32_t i = 0; i < executables.size(); ++i) {
+    for (const VkPipelineExecutableStatisticKHR& one : driver_statistics(device.table, told.get(), i)) {
+      add_statistic(all,
+                    {.name = one.name, .value = value_of(one), .subgroup_size = executables[i].subgroupSize});
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 VkDescriptorType descriptor_type(Form form, Binding::Access access) {
@@ -133,6 +304,92 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.creation_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return pipeline;
+}
+
+SharedPipeline PipelineCache::find(const std::string& key) {
+  const auto found = by_key_.find(key);
+  if (found == by_key_.end()) {
+    return nullptr;
+  }
+  by_use_.splice(by_use_.begin(), by_use_, found->second);
+  return by_use_.front().pipeline;
+}
+
+void PipelineCache::keep(const std::string& key, SharedPipeline made) {
+  by_use_.push_front({key, std::move(made)});
+  by_key_.emplace(key, by_use_.begin());
+  if (by_use_.size() > limit_) {
+    by_key_.erase(by_use_.back().key);
+    by_use_.pop_back();  // its users keep it alive
+  }
+}
+
+SharedPipeline PipelineCache::get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings,
+                                  const Spirv& spirv, std::uint32_t guard) {
+  const std::string key = pipeline_key(dispatch, bindings, spirv, guard);
+  return once_.get(
+      key, [&] { return find(key); },
+      [&] {
+        return std::make_shared<Pipeline>(
+            create_pipeline(device_, dispatch, std::move(bindings), spirv, guard));
+      },
+      [&](SharedPipeline made) { keep(key, std::move(made)); });
+}
+
+std::shared_ptr<const ShaderInterface> PipelineCache::interface(const Dispatch& dispatch, const Spirv& spirv,
+                                                                std::uint32_t guard) {
+  const std::string key = specialized_key(dispatch, spirv, guard);
+  const auto find = [&]() -> std::shared_ptr<const ShaderInterface> {
+    const auto found = interfaces_.find(key);
+    return found == interfaces_.end() ? nullptr : found->second;
+  };
+  const auto make = [&] {
+    // A kernel from outside has constants of other widths, and names its own by id.
+    std::vector<DeclaredConstant> declared;
+    if (!dispatch.external) declared = declared_constants(spirv.words);
+    ShaderInterface made =
+        interface_of(spirv.words, specialization(dispatch, declared, guard, spirv.is_foreign));
+    made.knows_guards = std::ranges::find(declared, guard_words, &DeclaredConstant::name) != declared.end();
+    return std::make_shared<const ShaderInterface>(std::move(made));
+  };
+  return once_each_interface_.get(key, find, make, [&](std::shared_ptr<const ShaderInterface> made) {
+    if (interfaces_.size() >= limit_) {
+      interfaces_.clear();  // small, and soon read again
+    }
+    interfaces_.emplace(key, std::move(made));
+  });
+}
+
+PipelineCache& pipelines_of(Device::State& device) {
+  std::call_once(device.pipelines_made, [&] { device.pipelines = std::make_unique<PipelineCache>(device); });
+  return static_cast<PipelineCache&>(*device.pipelines);
+}
+
+void add_statistic(ExecutableStatistics& all, const DriverStatistic& one) {
+  const std::string name = lower(one.name);
+  for (const Meaning& meaning : meanings) {
+    if (meaning.name == name) {
+      keep_larger(all.*meaning.field, converted(one, meaning.unit));
+    }
+  }
+}
+
+void add_statistics(ExecutableStatistics& all, const ExecutableStatistics& some) {
+  keep_larger(all.registers, some.registers);
+  keep_larger(all.spill_bytes, some.spill_bytes);
+  keep_larger(all.shared_bytes, some.shared_bytes);
+}
+
+ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch,
+                                   Pipeline& pipeline) {
+  if (!pipeline.told) {
+    pipeline.told = told_by_driver(device, dispatch, pipeline);
+  }
+  ExecutableStatistics all = *pipeline.told;
+  if (!all.shared_bytes && dispatch.shared_bytes > 0) {
+    all.shared_bytes = dispatch.shared_bytes;
+  }
+  return all;
 }
 
 }  // namespace assay::gpu

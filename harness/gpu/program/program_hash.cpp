@@ -42,11 +42,11 @@ std::string resource_text(const HashedProgram& hashed, Resource resource) {
   if (resource.kind == Resource::Kind::Tensor) {
     const Physical& tensor = hashed.tensors[resource.index];
     return fmt::format("tensor {} {} {} {} {}", resource.index, to_string(tensor.form()),
-                       name_of(tensor.dtype()), to_string(tensor.shape()), where);
+                       name_of(tensor.dtype()), assay::to_string(tensor.shape()), where);
   }
   const Scratch& scratch = hashed.program.scratch[resource.index];
   return fmt::format("scratch {} {} {} {} {}", resource.index, to_string(scratch.form),
-                     name_of(scratch.dtype), to_string(scratch.shape), where);
+                     name_of(scratch.dtype), assay::to_string(scratch.shape), where);
 }
 
 std::string dispatch_text(const HashedProgram& hashed, std::size_t index) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/gpu/spirv/declared_constants.h"
+#include "harness/gpu/spirv/module_declarations.h"
 #include "harness/op/program.h"
 
 #include <cstdint>

@@ -5,7 +5,7 @@
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
-#include "harness/gpu/spirv/spirv_rebound.h"
+#include "harness/gpu/spirv/spirv_rewrites.h"
 #include "harness/gpu/spirv/spirv_rules.h"
 
 #include <fmt/format.h>

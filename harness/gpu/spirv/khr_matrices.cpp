@@ -1,8 +1,6 @@
 #include "harness/gpu/spirv/khr_matrices.h"
 
 #include "harness/base/error.h"
-#include "harness/gpu/spirv/matrix_instructions.h"
-#include "harness/gpu/spirv/spirv_capabilities.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,6 @@
 #include "harness/gpu/spirv/khr_matrices.h"
 
-#include "harness/gpu/spirv/matrix_instructions.h"
 #include "harness/gpu/spirv/shader_interface.h"
-#include "harness/gpu/spirv/spirv_capabilities.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 #include "harness/gpu/spirv/spirv_rules.h"
 #include "tests/support/error_text.h"

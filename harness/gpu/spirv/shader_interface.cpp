@@ -1,7 +1,6 @@
 #include "harness/gpu/spirv/shader_interface.h"
 
 #include "harness/base/error.h"
-#include "harness/gpu/spirv/spirv_decorations.h"
 #include "harness/gpu/spirv/spirv_types.h"
 
 #include <fmt/format.h>

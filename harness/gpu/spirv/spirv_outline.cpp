@@ -1,10 +1,66 @@
 #include "harness/gpu/spirv/spirv_outline.h"
 
+#include "harness/gpu/spirv/spirv_instructions.h"
+
 #include <algorithm>
 #include <unordered_set>
 
 namespace assay::gpu {
 namespace {
+
+/// How an instruction uses the variable that its first id refers to.
+enum class Use : std::uint8_t {
+  PassesOn,  ///< its result refers to the same variable
+  Reads,
+  Writes,
+  Updates,  ///< an atomic that makes the new content from the previous one and returns the latter
+  Asks,     ///< queries a size
+  Unknown
+};
+
+Use use_of(std::uint16_t opcode) {
+  if (opcode >= spv::OpAtomicExchange && opcode <= spv::OpAtomicXor) return Use::Updates;
+  switch (opcode) {
+    case spv::OpAccessChain:
+    case spv::OpInBoundsAccessChain:
+    case spv::OpPtrAccessChain:
+    case spv::OpInBoundsPtrAccessChain:
+    case spv::OpCopyObject:
+    case spv::OpImageTexelPointer:
+    case spv::OpImage:
+    case spv::OpSampledImage:
+      return Use::PassesOn;
+    case spv::OpLoad:
+    case spv::OpAtomicLoad:
+    case spv::OpImageRead:
+    case spv::OpImageFetch:
+    case spv::OpImageSampleImplicitLod:
+    case spv::OpImageSampleExplicitLod:
+    case spv::OpImageSampleDrefImplicitLod:
+    case spv::OpImageSampleDrefExplicitLod:
+    case spv::OpImageSampleProjImplicitLod:
+    case spv::OpImageSampleProjExplicitLod:
+    case spv::OpImageGather:
+    case spv::OpImageDrefGather:
+    case spv::OpCooperativeMatrixLoadNV:
+    case op_matrix_load_khr:
+      return Use::Reads;
+    case spv::OpStore:
+    case spv::OpAtomicStore:
+    case spv::OpImageWrite:
+    case spv::OpCooperativeMatrixStoreNV:
+    case op_matrix_store_khr:
+      return Use::Writes;
+    case spv::OpImageQuerySize:
+    case spv::OpImageQuerySizeLod:
+    case spv::OpImageQueryLevels:
+    case spv::OpImageQueryLod:
+    case spv::OpArrayLength:
+      return Use::Asks;
+    default:
+      return Use::Unknown;
+  }
+}
 
 void remove_duplicates(std::vector<std::uint32_t>& ids) {
   std::ranges::sort(ids);
@@ -39,6 +95,79 @@ bool tells_of_the_interface(const SpirvInstruction& instruction) {
 }
 
 }  // namespace
+
+void SpirvAccess::read(const SpirvInstruction& instruction) {
+  if (instruction.opcode == spv::OpFunction) in_function_ = true;
+  if (instruction.opcode == spv::OpFunctionEnd) in_function_ = false;
+  if (instruction.opcode == spv::OpVariable && !in_function_) {
+    roots_[instruction.result] = instruction.result;
+    if (instruction.operands[0] == spv::StorageClassUniformConstant) handles_.insert(instruction.result);
+  } else if (in_function_) {
+    follow(instruction);
+  }
+}
+
+std::uint32_t SpirvAccess::root_of(std::uint32_t id) const {
+  const auto found = roots_.find(id);
+  return found == roots_.end() ? 0 : found->second;
+}
+
+void SpirvAccess::follow(const SpirvInstruction& instruction) {
+  mentioned_.insert(instruction.ids.begin(), instruction.ids.end());
+  const std::uint32_t first = instruction.ids.empty() ? 0 : root_of(instruction.ids.front());
+  // A pointer that is not the first operand is stored, selected or passed on: it may be used in any way.
+  const bool escapes = std::ranges::any_of(instruction.ids.subspan(instruction.ids.empty() ? 0 : 1),
+                                           [&](std::uint32_t id) { return root_of(id) != 0; });
+  if (escapes) {
+    note_all(instruction);
+  } else if (first != 0) {
+    follow_pointer(instruction, first);
+  }
+}
+
+void SpirvAccess::follow_pointer(const SpirvInstruction& instruction, std::uint32_t root) {
+  if (instruction.opcode == spv::OpLoad && handles_.contains(root)) {
+    roots_[instruction.result] = root;
+    return;
+  }
+  switch (use_of(instruction.opcode)) {
+    case Use::PassesOn:
+      roots_[instruction.result] = root;
+      break;
+    case Use::Reads:
+      read_.insert(root);
+      break;
+    case Use::Writes:
+      written_.insert(root);
+      break;
+    case Use::Updates:
+      written_.insert(root);
+      updated_.insert(root);
+      atomics_[instruction.result] = root;
+      break;
+    case Use::Asks:
+      break;
+    case Use::Unknown:
+      note_all(instruction);
+      break;
+  }
+}
+
+void SpirvAccess::note_all(const SpirvInstruction& instruction) {
+  for (const std::uint32_t id : instruction.ids) {
+    const std::uint32_t root = root_of(id);
+    if (root == 0) continue;
+    read_.insert(root);
+    written_.insert(root);
+    updated_.insert(root);
+  }
+}
+
+bool SpirvAccess::is_read(std::uint32_t variable) const {
+  return read_.contains(variable) || std::ranges::any_of(atomics_, [&](const auto& atomic) {
+           return atomic.second == variable && mentioned_.contains(atomic.first);
+         });
+}
 
 SpirvOutline::SpirvOutline(std::span<const std::uint32_t> words, std::string_view what) {
   each_instruction(words, what, [&](const SpirvInstruction& instruction) { keep(instruction); });

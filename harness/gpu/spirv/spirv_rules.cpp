@@ -1,8 +1,6 @@
 #include "harness/gpu/spirv/spirv_rules.h"
 
 #include "harness/gpu/gpu.h"
-#include "harness/gpu/spirv/matrix_instructions.h"
-#include "harness/gpu/spirv/spirv_capabilities.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 
 #include <fmt/format.h>

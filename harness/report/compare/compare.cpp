@@ -2,12 +2,16 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
-#include "harness/report/compare/default_impl_changes.h"
+#include "harness/report/console/terminal_text.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
+#include "harness/report/writers/markdown.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -15,7 +19,6 @@
 #include <utility>
 
 namespace assay {
-
 namespace {
 
 /// Whether the row has one run per side, and these are two different runs.
@@ -289,6 +292,112 @@ RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions opti
   comparison.base = std::move(base.runs);
   comparison.next = std::move(next.runs);
   return comparison;
+}
+
+namespace {
+
+/// What the rows of a case's impls share: device, mode, cache and the id up to the impl.
+using CaseKey = std::tuple<std::string, std::string, std::string, std::string>;
+
+struct CaseRows {
+  RowVerdict* gone = nullptr;
+  RowVerdict* chosen = nullptr;  ///< NEW with impl auto
+  bool has_others = false;       ///< rows of further impls: the case names its impls
+};
+
+CaseKey case_of(const RowVerdict& row) {
+  const RowKey key = key_of(row.info);
+  return {row.device_key, key.mode, key.cache, key.id.substr(0, key.id.rfind('/' + row.info.impl))};
+}
+
+void add(CaseRows& rows, RowVerdict& row) {
+  RowVerdict** place = row.verdict == Verdict::Gone                             ? &rows.gone
+                       : row.verdict == Verdict::New && row.info.impl == "auto" ? &rows.chosen
+                                                                                : nullptr;
+  if (place == nullptr || *place != nullptr) {
+    rows.has_others = true;
+  } else {
+    *place = &row;
+  }
+}
+
+constexpr std::size_t most_groups = 20;
+
+bool is_broken(const RowVerdict& row) {
+  return row.verdict == Verdict::Broken && row.next && row.next->failure;
+}
+
+/// The new side of a row; one that has none was not tried.
+RowOutcome outcome_of(const RowVerdict& row) {
+  if (!row.next) return {.info = &row.info};
+  RowOutcome outcome{.info = &row.info, .status = row.next->status};
+  if (is_broken(row)) outcome.failure = row.next->failure;
+  return outcome;
+}
+
+std::string more_text(const std::vector<FailureGroup>& groups) {
+  return groups.size() > most_groups
+             ? fmt::format("and {} more kinds of failures\n", groups.size() - most_groups)
+             : "";
+}
+
+std::string listing_text(const FailureGroup& group) {
+  return fmt::format("--all lists each row; `assay show NEW {}` those of the first kind",
+                     printable(listing_option(group)));
+}
+
+}  // namespace
+
+void explain_default_impls(std::span<RowVerdict> rows) {
+  std::map<CaseKey, CaseRows> cases;
+  for (RowVerdict& row : rows) add(cases[case_of(row)], row);
+  for (auto& [key, of] : cases) {
+    if (of.gone == nullptr || of.chosen == nullptr || of.has_others) continue;
+    const auto why = [&](const RowInfo& other) {
+      return fmt::format("; a case without `impl:` ran {} and now runs auto: {} is the same case",
+                         printable(of.gone->info.impl), printable(other.id));
+    };
+    of.gone->reason += why(of.chosen->info);
+    of.chosen->reason += why(of.gone->info);
+  }
+}
+
+bool has_broken_groups(const RunComparison& comparison) {
+  return std::ranges::count_if(comparison.rows, is_broken) > static_cast<std::ptrdiff_t>(most_single_broken);
+}
+
+std::vector<FailureGroup> broken_groups(const RunComparison& comparison) {
+  if (!has_broken_groups(comparison)) return {};
+  std::vector<RowOutcome> rows;
+  for (const RowVerdict& row : comparison.rows) rows.push_back(outcome_of(row));
+  return failure_groups(rows);
+}
+
+std::string broken_groups_text(const RunComparison& comparison, bool color) {
+  const std::vector<FailureGroup> groups = broken_groups(comparison);
+  if (groups.empty()) return "";
+  const std::string word(name_of(Verdict::Broken)), indent(word.size() + 4, ' ');
+  std::string text;
+  for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
+    const FailureGroup& group = groups[i];
+    text += "  " + painted(word, ink_of(Verdict::Broken), color) + "  " + printable(group_text(group)) + '\n';
+    text += indent + printable(group.example) + '\n';
+    if (!group.story.empty()) text += indent + painted(printable(group.story), Ink::Dim, color) + '\n';
+  }
+  return text + more_text(groups) + "      " + listing_text(groups.front()) + "\n\n";
+}
+
+std::string broken_groups_markdown(const RunComparison& comparison) {
+  const std::vector<FailureGroup> groups = broken_groups(comparison);
+  if (groups.empty()) return "";
+  std::string text = "\n";
+  for (std::size_t i = 0; i < std::min(groups.size(), most_groups); ++i) {
+    const FailureGroup& group = groups[i];
+    text += fmt::format("- {}: {}, {}{}\n", name_of(Verdict::Broken), markdown_cell(group_text(group)),
+                        markdown_cell(group.example),
+                        group.story.empty() ? "" : ": " + markdown_cell(group.story));
+  }
+  return text + more_text(groups);
 }
 
 }  // namespace assay

@@ -4,11 +4,13 @@
 #include "harness/report/compare/row_verdict.h"
 #include "harness/report/compare/run_noise.h"
 #include "harness/report/devices/pivot.h"
+#include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
 
 #include <array>
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,5 +76,27 @@ RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> n
 /// The pairs of runs in a comparison with one run per side, one per device. Rows of different programs, rows
 /// whose clock probes explain the difference, and a run compared with itself do not count.
 std::vector<RunPair> run_pairs_of(const RunComparison& comparison);
+
+/// A case that names no impl runs `auto` where the op has it; before that was so it ran the op's first impl,
+/// and the impl is the last part of an id. Of a case whose only row went and whose only new row runs `auto`,
+/// this adds to the reasons of GONE and NEW that both are the same case under another impl, and which row is
+/// the other one.
+void explain_default_impls(std::span<RowVerdict> rows);
+
+/// Up to this many rows that are BROKEN are listed like other rows; more are grouped.
+inline constexpr std::size_t most_single_broken = 3;
+
+/// Whether rows that are BROKEN are grouped.
+bool has_broken_groups(const RunComparison& comparison);
+
+/// The rows that are BROKEN, grouped by how they fail now; `FailureGroup::rows` are places in
+/// RunComparison::rows. Empty if they are not grouped.
+std::vector<FailureGroup> broken_groups(const RunComparison& comparison);
+
+/// The groups for a terminal, three lines each, and how to list their rows. Empty if there is none.
+std::string broken_groups_text(const RunComparison& comparison, bool color);
+
+/// The groups as a list in Markdown.
+std::string broken_groups_markdown(const RunComparison& comparison);
 
 }  // namespace assay

@@ -1,19 +1,27 @@
 #include "harness/report/compare/compare.h"
 
+#include "harness/report/compare/compare_text.h"
 #include "harness/report/record/device_name.h"
 #include "tests/support/error_text.h"
+#include "tests/support/records.h"
 #include "tests/support/simulated_series.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {
 
 using test::Behaviour;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int row_count = 400;
 
@@ -242,5 +250,109 @@ TEST(CompareRuns, GivesTheMeanOfAllRowsToo) {
   EXPECT_EQ(mean.significant, 1U);
 }
 
+Record with_impl(Record record, const std::string& impl) {
+  record.info.id = record.info.id.substr(0, record.info.id.rfind('/') + 1) + impl;
+  record.info.impl = impl;
+  return record;
+}
+
+RunComparison default_impls_of(const std::vector<Record>& before, const std::vector<Record>& now) {
+  RunReport base = test::report_of(before), next = test::report_of(now);
+  next.run.run_id = "20260103T030405Z-2b3c4d";
+  return compare_runs(std::vector{base}, std::vector{next});
+}
+
+const RowVerdict& row_of_impl(const RunComparison& comparison, const std::string& impl,
+                              const std::string& name) {
+  for (const RowVerdict& row : comparison.rows) {
+    if (row.info.impl == impl && row.info.id.find('/' + name + '/') != std::string::npos) return row;
+  }
+  throw std::runtime_error("no row of " + name + " with impl " + impl);
+}
+
+TEST(DefaultImplChanges, AreTheReasonOfGoneAndNew) {
+  const Record stays = test::passed("stays"), moves = test::passed("moves");
+  const RunComparison both =
+      default_impls_of({stays, with_impl(moves, "tiled")}, {stays, with_impl(moves, "auto")});
+  const RowVerdict& gone = row_of_impl(both, "tiled", "moves");
+  const RowVerdict& fresh = row_of_impl(both, "auto", "moves");
+  EXPECT_EQ(gone.verdict, Verdict::Gone);
+  EXPECT_THAT(gone.reason, EndsWith("; a case without `impl:` ran tiled and now runs auto: " + fresh.info.id +
+                                    " is the same case"));
+  EXPECT_EQ(fresh.verdict, Verdict::New);
+  EXPECT_THAT(fresh.reason, EndsWith("now runs auto: " + gone.info.id + " is the same case"));
+}
+
+TEST(DefaultImplChanges, AreNotSaidOfCasesThatNameTheirImpls) {
+  const Record both = test::passed("both");
+  const RunComparison comparison = default_impls_of({with_impl(both, "tiled"), with_impl(both, "gemv")},
+                                                    {with_impl(both, "gemv"), with_impl(both, "auto")});
+  EXPECT_THAT(row_of_impl(comparison, "tiled", "both").reason, Not(HasSubstr("without `impl:`")));
+}
+
+TEST(DefaultImplChanges, AreNotSaidOfAnotherImplThanAuto) {
+  const Record stays = test::passed("stays"), moves = test::passed("moves");
+  const RunComparison comparison =
+      default_impls_of({stays, with_impl(moves, "tiled")}, {stays, with_impl(moves, "gemv")});
+  EXPECT_THAT(row_of_impl(comparison, "tiled", "moves").reason, Not(HasSubstr("without `impl:`")));
+  EXPECT_THAT(row_of_impl(comparison, "gemv", "moves").reason, Not(HasSubstr("without `impl:`")));
+}
+
+/// A comparison of runs in which `count` rows break; one row stays right.
+RunComparison broken(int count) {
+  std::vector<Record> before = {test::passed("right")}, now = before;
+  for (int i = 0; i < count; ++i) {
+    before.push_back(test::passed("b" + std::to_string(i)));
+    now.push_back(test::failed("b" + std::to_string(i)));
+    now.back().accuracy->diagnosis = Diagnosis{"zero_point", "as if zero_point were 0", 1};
+  }
+  RunReport base = test::report_of(before), next = test::report_of(now);
+  next.run.run_id = "20260103T030405Z-2b3c4d";
+  return compare_runs(std::vector{base}, std::vector{next});
+}
+
+TEST(BrokenGroups, ReplaceManyRowsByThreeLines) {
+  const RunComparison comparison = broken(168);
+  const std::string text = compare_text(comparison, {});
+  EXPECT_THAT(text,
+              HasSubstr("\n  BROKEN  168 of 169 rows of shuffle: zero point\n"
+                        "          such as shuffle/b0/1x16x4x8/4W4C.4W4C/fused\n"
+                        "          as if zero_point were 0\n"
+                        "      --all lists each row; `assay show NEW --group 'failure=FAIL zero point'` "
+                        "those of the first kind\n"));
+  EXPECT_THAT(text, Not(HasSubstr("shuffle/b1/")));
+  EXPECT_THAT(text, HasSubstr("\n1 SAME, 168 BROKEN\n")) << "the totals count rows";
+  EXPECT_THAT(compare_text(comparison, {.all = true}), HasSubstr("shuffle/b167/"));
+}
+
+TEST(BrokenGroups, AreInMarkdownToo) {
+  const std::string text = compare_markdown(broken(168));
+  EXPECT_THAT(text, HasSubstr("\n- BROKEN: 168 of 169 rows of shuffle: zero point, such as shuffle/b0/"));
+  EXPECT_THAT(text, Not(HasSubstr("shuffle/b1/")));
+  EXPECT_THAT(compare_markdown(broken(168), {.all = true}), HasSubstr("shuffle/b167/"));
+}
+
+TEST(BrokenGroups, LeaveAFewRowsAsTheyAre) {
+  const RunComparison comparison = broken(3);
+  EXPECT_TRUE(broken_groups(comparison).empty());
+  EXPECT_THAT(compare_text(comparison, {}), HasSubstr("  BROKEN  shuffle/b2/"));
+  EXPECT_EQ(broken_groups(broken(4)).size(), 1U);
+}
+
+TEST(BrokenGroups, HoldNoRowThatFailedBefore) {
+  std::vector<Record> before, now;
+  for (int i = 0; i < 8; ++i) {
+    const std::string name = "r" + std::to_string(i);
+    before.push_back(i < 4 ? test::passed(name) : test::failed(name));
+    now.push_back(test::failed(name));
+  }
+  RunReport base = test::report_of(before), next = test::report_of(now);
+  next.run.run_id = "20260103T030405Z-2b3c4d";
+  const std::vector<FailureGroup> groups = broken_groups(compare_runs(std::vector{base}, std::vector{next}));
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].rows.size(), 4U);
+}
+
 }  // namespace
+
 }  // namespace assay

@@ -2,9 +2,8 @@
 
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
-#include "harness/report/compare/broken_groups.h"
-#include "harness/report/compare/ceiling_changes.h"
-#include "harness/report/console/ceilings_text.h"
+#include "harness/report/compare/compare.h"
+#include "harness/report/compare/machine_shift.h"
 #include "harness/report/console/labelled_text.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"

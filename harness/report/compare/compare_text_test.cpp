@@ -1,7 +1,7 @@
 #include "harness/report/compare/compare_text.h"
 
 #include "harness/report/record/device_name.h"
-#include "tests/support/golden_text.h"
+#include "tests/support/report_text.h"
 #include "tests/support/simulated_series.h"
 
 #include <gmock/gmock.h>

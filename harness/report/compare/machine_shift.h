@@ -1,17 +1,34 @@
 #pragma once
 
-#include "harness/report/compare/ceiling_changes.h"
+#include "harness/device/device_info.h"
 #include "harness/report/compare/row_side.h"
 #include "harness/report/record/record.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace assay {
+
+/// A ceiling that two runs measured differently.
+struct CeilingChange {
+  std::string what;         ///< "ceiling bandwidth"
+  std::string before, now;  ///< "2861 GB/s", or "not measured"
+  double percent = 0;       ///< change relative to `before`; 0: one of the two was not measured
+  /// How much longer work that this ceiling limits takes now; 0: unknown, or it limits none (dispatch
+  /// spacing).
+  double time_ratio = 0;
+};
+
+/// The ceilings that differ by more than this share of the larger one (0.05: 5 %), or that only one run has.
+std::vector<CeilingChange> ceiling_changes(const Ceilings& before, const Ceilings& now, double share);
+/// The same for the medians over several runs on a side; there is at least one.
+std::vector<CeilingChange> ceiling_changes(std::span<const Ceilings* const> before,
+                                           std::span<const Ceilings* const> now, double share);
 
 /// The fewest unchanged rows that are an estimate: of five values the smallest and the largest enclose the
 /// median of all such rows with 93.75 % probability, of four with less.

@@ -2,7 +2,7 @@
 
 #include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
-#include "harness/report/record/rough_time.h"
+#include "harness/report/record/words.h"
 
 #include <cstddef>
 #include <memory>

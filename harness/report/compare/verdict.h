@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/console/style.h"
+#include "harness/report/console/terminal_text.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
-#include "harness/report/console/text_table.h"
+#include "harness/report/console/terminal_text.h"
 #include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
 #include "harness/report/record/words.h"

@@ -2,9 +2,7 @@
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
-#include "harness/base/words.h"
-#include "harness/report/console/style.h"
-#include "harness/report/record/rough_time.h"
+#include "harness/report/console/terminal_text.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>

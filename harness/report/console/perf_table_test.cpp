@@ -1,7 +1,7 @@
 #include "harness/report/console/perf_table.h"
 
-#include "tests/support/golden_text.h"
 #include "tests/support/records.h"
+#include "tests/support/report_text.h"
 
 #include <gmock/gmock.h>
 

@@ -19,4 +19,14 @@ std::string status_totals(const RunReport& report, bool color);
 /// runs would have shown it (95 %)". Empty if nothing was replayed.
 std::string replay_line(const RunReport& report);
 
+/// A line for each row that was compared with another: which is faster and by how much, with the ratio's
+/// interval and both times; or that no difference is visible, or why there is no ratio. Rows without a
+/// baseline are counted by reason. Empty if the run compared nothing.
+std::string comparison_lines(const RunReport& report, bool color);
+
+/// The changes of rows between two runs of one selection, one line each: the status before and after, the
+/// reason if it is not fine, the time with its interval before and after, and the factor ("same" if the
+/// intervals overlap). The last line counts the unchanged rows.
+std::string change_lines(const RunReport& before, const RunReport& after, bool color);
+
 }  // namespace assay

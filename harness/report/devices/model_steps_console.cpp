@@ -1,6 +1,6 @@
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
-#include "harness/report/console/text_table.h"
+#include "harness/report/console/terminal_text.h"
 #include "harness/report/devices/overview.h"
 #include "harness/report/devices/pivot.h"
 #include "harness/report/record/words.h"

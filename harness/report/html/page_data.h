@@ -12,6 +12,16 @@
 
 namespace assay {
 
+/// A change in the environment of the rows between two runs.
+struct EnvironmentChange {
+  std::string what;        ///< "driver"; ends with "(hash)" if the values are hashes
+  std::string base, next;  ///< hashes are whole: who shows them may shorten them
+};
+
+/// The differences between two runs' environments on which figures depend. Ceilings are listed if they differ
+/// by more than 2 %, as smaller differences are scatter.
+std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next);
+
 /// Text as it is embedded in a page: deflated (RFC 1950) and in base64, so that the result never contains
 /// markup, quotes or line ends.
 std::string packed(std::string_view text);

@@ -6,12 +6,24 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace assay {
+
+/// A kind of journal line that timed rows have many of.
+struct QuickLine {
+  RowIndex row = 0;
+  std::optional<Block> block;  ///< absent: the row begins or is resumed
+};
+
+/// Reads a `begin` or `block` as EventLines writes it, in a tenth of the time that parsing JSON takes.
+/// Returns nullopt for any other line, invalid or merely formatted differently: the JSON parser reads it
+/// then.
+std::optional<QuickLine> quick_line(std::string_view line);
 
 // Converts events to lines of the journal and back. Numbers keep their value (NaN and infinities are the
 // strings "nan", "inf" and "-inf"), text becomes valid UTF-8, and fields that have their initial value are

@@ -2,17 +2,44 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
-#include "harness/base/file_sync.h"
 #include "harness/report/journal/codec.h"
-#include "harness/report/journal/file_place.h"
 #include "harness/report/record/record.h"
 
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 #include <vector>
 
 namespace assay {
+
+/// Whether a file that is being written is still where it was opened: someone may move or remove it, or a
+/// folder above it, meanwhile.
+class FilePlace {
+ public:
+  /// `fd` is the open file, which must be readable; it stays the caller's. A file that is not a regular one,
+  /// and a file system on which an open file cannot be recognized by its path, are not checked.
+  FilePlace(std::filesystem::path path, int fd);
+
+  /// Whether the path still names the open file.
+  bool has_file() const { return !is_checked_ || names_the_file(path_); }
+
+  /// To be called when it does not. If the file is gone for good, writes its content to its path again, or
+  /// next to it if another file is there. Returns what happened and what to do, for a sentence that begins
+  /// with the file's name.
+  std::string rescue() const;
+
+ private:
+  bool names_the_file(const std::filesystem::path& path) const;
+  std::filesystem::path path_now() const;
+  void copy_to(const std::filesystem::path& path) const;
+
+  std::filesystem::path path_;
+  int fd_;
+  dev_t device_ = 0;
+  ino_t number_ = 0;  ///< of the open file, on its device
+  bool is_checked_ = false;
+};
 
 /// journal.jsonl, the only source of a run's reports: one event per line, {"event": "run" | "plan" | "begin"
 /// | "judged" | "block" | "end" | "done", ...}. A line is one write(2) and nothing is buffered: whatever

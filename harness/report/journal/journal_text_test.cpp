@@ -1,9 +1,8 @@
 #include "harness/report/journal/journal_text.h"
 
 #include "harness/base/error.h"
-#include "harness/report/journal/checked_journal.h"
-#include "harness/report/journal/find_rows.h"
 #include "harness/report/journal/journal.h"
+#include "harness/report/journal/recorded_runs.h"
 #include "tests/support/error_text.h"
 #include "tests/support/tell.h"
 #include "tests/support/temporary_folder.h"

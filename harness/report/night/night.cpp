@@ -3,16 +3,19 @@
 #include "harness/base/clock.h"
 #include "harness/base/names.h"
 #include "harness/base/status.h"
+#include "harness/base/text.h"
+#include "harness/report/compare/compare_files.h"
 #include "harness/report/compare/compare_text.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <set>
 
 namespace assay {
-
 namespace {
 
 FailedRow failed_row(const Record& record) {
@@ -214,6 +217,211 @@ NightVerdict Night::verdict() const {
 std::size_t Night::good() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       devices, [](const DeviceNight& device) { return device.verdict() == NightVerdict::Good; }));
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json texts(const std::vector<std::string>& list) {
+  Json json = Json::array();
+  for (const std::string& text : list) json.push_back(valid_utf8(text));
+  return json;
+}
+
+void add_row(Json& json, const RowInfo& info) {
+  json["case"] = valid_utf8(info.id);
+  json["mode"] = valid_utf8(info.mode);
+  json["cache"] = key_of(info).cache;
+}
+
+Json failure_json(const FailedRow& row) {
+  Json json;
+  add_row(json, row.info);
+  json.update(Json{{"status", name_of(row.status)},
+                   {"reason", valid_utf8(row.reason)},
+                   {"file", valid_utf8(row.info.where.file)},
+                   {"line", row.info.where.line},
+                   {"repro", valid_utf8(row.repro)}});
+  return json;
+}
+
+Json group_json(const FailureGroup& group) {
+  return {{"name", valid_utf8(group.name)},
+          {"status", name_of(group.status)},
+          {"kind", valid_utf8(group.kind)},
+          {"rows", group.rows.size()},
+          {"new", group.is_new},
+          {"text", valid_utf8(group_text(group))},
+          {"example", valid_utf8(group.example)},
+          {"story", valid_utf8(group.story)}};
+}
+
+Json compared_json(const RowVerdict& row) {
+  Json json;
+  add_row(json, row.info);
+  json["verdict"] = name_of(*row.verdict);
+  json["reason"] = valid_utf8(row.reason);
+  if (row.base && row.base->has_time()) json["base_us"] = row.base->time_us;
+  if (row.next && row.next->has_time()) json["new_us"] = row.next->time_us;
+  if (row.ratio > 0) json["ratio"] = row.ratio;
+  add_net_ratio(json, row);
+  if (row.base) json["base_status"] = name_of(row.base->status);
+  if (row.next) json["new_status"] = name_of(row.next->status);
+  return json;
+}
+
+Json totals_json(const ComparisonDigest& comparison) {
+  Json totals = Json::object();
+  for (const auto& [verdict, count] : comparison.totals) totals[std::string(name_of(verdict))] = count;
+  return totals;
+}
+
+Json last_good_json(const LastGood& last_good) {
+  const RunInfo& run = last_good.comparison.base;
+  return {{"report", valid_utf8(last_good.report)},     {"run_id", valid_utf8(run.run_id)},
+          {"started_utc", valid_utf8(run.started_utc)}, {"device", valid_utf8(run.device.name)},
+          {"driver", valid_utf8(driver_of(run))},       {"version", valid_utf8(run.version)}};
+}
+
+Json comparison_json(const DeviceNight& device) {
+  const ComparisonDigest& comparison = device.last_good->comparison;
+  Json json = {
+      {"cross_device", comparison.cross_device},
+      {"machine", comparison.machine ? machine_json(*comparison.machine) : Json()},
+      {"totals", totals_json(comparison)},
+      {"without_verdict", comparison.without_verdict},
+      {"regressions", device.regressions()},
+      {"changed_answers", {{"exact", comparison.changed_exact}, {"bounded", comparison.changed_bounded}}}};
+  Json& rows = json["rows"] = Json::array();
+  for (const RowVerdict& row : comparison.rows) rows.push_back(compared_json(row));
+  json["rows_left_out"] = comparison.rows_left_out;
+  return json;
+}
+
+Json accepted_json(const DeviceNight& device) {
+  Json changes = Json::array();
+  for (const auto& [key, change] : device.accepted_changes) {
+    Json& json = changes.emplace_back();
+    json["case"] = valid_utf8(key.id);
+    json["mode"] = valid_utf8(key.mode);
+    json["cache"] = key.cache;
+    json["verdict"] = name_of(change.verdict);
+    if (change.ratio > 0) json["ratio"] = change.ratio;
+    json["night"] = valid_utf8(change.night);
+  }
+  return changes;
+}
+
+Json rule_json(const RuleNote& note) {
+  return {{"state", valid_utf8(note.state)},   {"file", valid_utf8(note.where.file)},
+          {"line", note.where.line},           {"match", valid_utf8(note.match)},
+          {"reason", valid_utf8(note.reason)}, {"note", valid_utf8(note.note)}};
+}
+
+void add_run(Json& json, const RunDigest& digest) {
+  const RunInfo& run = digest.run;
+  json.update(Json{{"device", valid_utf8(run.device.name)},
+                   {"uuid", valid_utf8(run.device.uuid)},
+                   {"driver", valid_utf8(driver_of(run))},
+                   {"host", valid_utf8(run.host)},
+                   {"version", valid_utf8(run.version)},
+                   {"run_id", valid_utf8(run.run_id)},
+                   {"started_utc", valid_utf8(run.started_utc)},
+                   {"complete", digest.complete},
+                   {"rows", digest.rows}});
+  Json& statuses = json["statuses"] = Json::object();
+  for (const auto& [status, count] : digest.statuses) statuses[std::string(name_of(status))] = count;
+  Json& failures = json["failures"] = Json::array();
+  for (const FailedRow& row : digest.failures) failures.push_back(failure_json(row));
+  Json& groups = json["failure_groups"] = Json::array();
+  for (const FailureGroup& group : digest.groups) groups.push_back(group_json(group));
+  json["failures_left_out"] = digest.failures_left_out;
+  Json& rules = json["rules_to_review"] = Json::array();
+  for (const RuleNote& note : run.rule_notes) rules.push_back(rule_json(note));
+  json["rows_s"] = digest.rows_s;
+}
+
+Json device_json(const DeviceNight& device) {
+  Json json = {{"slug", valid_utf8(device.slug)},          {"verdict", name_of(device.verdict())},
+               {"problems", texts(device.all_problems())}, {"warnings", texts(device.all_warnings())},
+               {"note", valid_utf8(device.note)},          {"report", valid_utf8(device.report)}};
+  if (device.run) {
+    add_run(json, *device.run);
+    json["strict_failure"] = device.has_strict_notes;
+    json["duration_s"] = device.duration_s;
+  }
+  json["bytes"] = device.bytes;
+  json["last_good"] = device.last_good ? last_good_json(*device.last_good) : Json();
+  json["comparison"] = device.last_good ? comparison_json(device) : Json();
+  json["accepted"] = device.is_accepted;
+  Json& rows = json["accepted_rows"] = Json::array();
+  for (const std::string& id : device.accepted_rows) rows.push_back(valid_utf8(id));
+  json["accepted_changes"] = accepted_json(device);
+  json["becomes_last_good"] = device.becomes_last_good;
+  return json;
+}
+
+}  // namespace
+
+std::string night_json(const Night& night) {
+  Json json = {{"schema", nightly_schema},
+               {"assay", valid_utf8(night.version)},
+               {"when", night.when},
+               {"night", valid_utf8(night.name)},
+               {"verdict", name_of(night.verdict())},
+               {"exit_code", static_cast<int>(exit_code(night.verdict()))},
+               {"problems", texts(night.problems)}};
+  Json& devices = json["devices"] = Json::array();
+  for (const DeviceNight& device : night.devices) devices.push_back(device_json(device));
+  json["bytes"] = night.bytes;
+  json["free_bytes"] = night.free_bytes ? Json(*night.free_bytes) : Json();
+  return json.dump(2) + "\n";
+}
+
+bool is_night_json(const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  return json.is_object() && json.contains("schema") && json.contains("devices");
+}
+
+namespace {
+
+std::map<RowKey, AcceptedChange> accepted_changes_in(const Json& device) {
+  std::map<RowKey, AcceptedChange> changes;
+  if (!device.contains("accepted_changes")) return changes;  // of an older assay
+  for (const Json& json : device.at("accepted_changes")) {
+    const auto verdict = parse_verdict(json.at("verdict").get<std::string>());
+    if (!verdict) continue;  // of a newer assay
+    const RowKey key{.id = json.at("case").get<std::string>(),
+                     .mode = json.at("mode").get<std::string>(),
+                     .cache = json.at("cache").get<std::string>()};
+    changes[key] = {*verdict, json.value("ratio", 0.0), json.at("night").get<std::string>()};
+  }
+  return changes;
+}
+
+}  // namespace
+
+std::map<std::string, EarlierVerdict> earlier_verdicts(const std::string& nightly_json) try {
+  const Json json = Json::parse(nightly_json);
+  std::map<std::string, EarlierVerdict> verdicts;
+  if (json.at("schema") != nightly_schema) return verdicts;
+  for (const Json& device : json.at("devices")) {
+    EarlierVerdict& verdict = verdicts[device.at("slug").get<std::string>()];
+    verdict.report = device.value("report", "");
+    verdict.started_utc = device.value("started_utc", "");
+    verdict.is_accepted = device.at("accepted").get<bool>();
+    if (device.contains("accepted_rows"))
+      verdict.accepted_rows = device.at("accepted_rows").get<std::set<std::string>>();
+    verdict.accepted_changes = accepted_changes_in(device);
+    verdict.became_last_good = device.value("becomes_last_good", false);
+    if (device.at("last_good").is_null()) continue;
+    verdict.last_good = device.at("last_good").at("report").get<std::string>();
+    verdict.last_good_run = device.at("last_good").value("run_id", "");
+  }
+  return verdicts;
+} catch (const Json::exception&) {
+  return {};
 }
 
 }  // namespace assay

@@ -4,7 +4,7 @@
 #include "harness/report/compare/compare.h"
 #include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
-#include "harness/report/writers/github_summary.h"
+#include "harness/report/writers/markdown.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "harness/report/record/device_name.h"
 
 #include "harness/base/text.h"
-#include "harness/base/words.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,6 @@
 #include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
-#include "harness/report/record/diagnoses.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>

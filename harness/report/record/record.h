@@ -1,10 +1,8 @@
 #pragma once
 
-#include "harness/base/source_location.h"
+#include "harness/base/error.h"
 #include "harness/base/status.h"
-#include "harness/device/ceilings.h"
 #include "harness/device/device_info.h"
-#include "harness/device/timer_calibration.h"
 #include "harness/op/expected.h"
 
 #include <array>
@@ -39,7 +37,7 @@ struct ShardInfo {
   std::size_t all_groups = 0;  ///< groups in the whole plan
   std::size_t all_rows = 0;
   std::string plan_hash;  ///< hash of all rows' ids: shards of one plan have the same
-  std::vector<std::array<std::size_t, 3>> groups;  ///< places of its groups, see number_ranges() (shard.h)
+  std::vector<std::array<std::size_t, 3>> groups;  ///< places of its groups, see number_ranges() (rows_to_run.h)
 
   bool is_part() const { return count > 0; }
 };

@@ -2,11 +2,59 @@
 
 #include "harness/report/record/record.h"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 namespace assay {
+
+/// The kind of error that the wrong elements of an output show.
+enum class ErrorKind : std::uint8_t {
+  Unwritten,
+  Nan,
+  Sign,
+  Clamp,
+  Packing,
+  Layout,
+  Index,
+  ZeroPoint,
+  Scale,
+  Block,
+  Edge,
+  Accumulation,
+  Rounding,
+  Tail
+};
+
+/// The word for a kind: "zero_point".
+std::string_view name_of(ErrorKind kind);
+
+/// The words that reports use for a kind of error.
+struct DiagnosisWords {
+  ErrorKind kind;
+  std::string_view word;     ///< Diagnosis::word, "zero_point"
+  std::string_view name;     ///< as people read it, "zero point"
+  std::string_view meaning;  ///< what the wrong elements have in common
+  std::string_view advice;   ///< where to look
+};
+std::span<const DiagnosisWords> known_diagnoses();
+
+/// "zero point" for "zero_point"; an unknown word is its own name.
+std::string_view diagnosis_name(std::string_view word);
+
+/// The fewest blocks of samples that show how far a time varies. To judge speed, each side needs as many.
+inline constexpr std::size_t fewest_blocks = 5;
+
+/// A row that needs more than this, in percent, to show a difference is never called the same; a time with a
+/// wider interval is rough.
+inline constexpr double coarsest_pct = 10;
+
+/// Why a time is rough, so that nothing should be decided from it: "only 3 blocks, of the 5 that are needed".
+/// Empty: it is not.
+std::string why_rough(const PerfResult& perf);
 
 /// The words that reports use for a metric (AccuracyResult::metric).
 struct MetricWords {

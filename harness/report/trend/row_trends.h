@@ -1,7 +1,5 @@
 #pragma once
 
-#include "harness/report/trend/change_points.h"
-#include "harness/report/trend/machine_levels.h"
 #include "harness/report/trend/nights.h"
 
 #include <cstddef>
@@ -12,6 +10,63 @@
 #include <vector>
 
 namespace assay {
+
+/// A night from which on a row's time has another level.
+struct ChangePoint {
+  std::size_t first = 0;  ///< index of the first value of the new level
+  double ratio = 1;       ///< new level divided by the old one: 1.1 is 10 % slower
+};
+
+/// The levels of a row's times, from a night to a night.
+struct TimeLevels {
+  std::vector<ChangePoint> changes;  ///< ordered by place
+  std::vector<double> levels;        ///< the level at each value, in the unit of the values
+  /// Deviation of the values from one night to the next, relative to the level: robust, at least
+  /// `least_deviation`.
+  double deviation = 0;
+
+  /// The smallest change that is found with near certainty once it has lasted for three nights, relative to
+  /// the level.
+  double visible() const { return 4 * deviation; }
+};
+
+/// Smaller deviations count as this one, so that changes of less than 3 % need not be found.
+inline constexpr double least_deviation = 0.0075;
+
+/// A level lasts for at least as many values. Fewer are outliers.
+inline constexpr std::size_t shortest_level = 3;
+
+/// Fewer values have no levels.
+inline constexpr std::size_t fewest_nights = 2 * shortest_level;
+
+/// Finds the levels of positive values, one per night. Absent if there are fewer than `fewest_nights`.
+///
+/// Method: optimal partitioning of the values' logarithms (Jackson et al. 2005, the search that PELT prunes)
+/// with the biweight loss of Fearnhead and Rigaill 2019: what is further than `outlier` deviations from a
+/// level counts as that far, so that a few slow nights are no new level. The deviation is the root mean
+/// square difference of neighbours without steps and outliers, widened where there are few. docs/compare.md
+/// has the rates of what is found and of false alarms, which a test measures.
+std::optional<TimeLevels> time_levels(std::span<const double> values);
+
+/// A shift of the machine is taken out if it is larger than this, as of two runs whose noise is unknown.
+inline constexpr double least_shift_pct = 3;
+
+/// How fast the machine itself was in one night of a track.
+struct MachineLevel {
+  double ratio = 1;  ///< time of unchanged rows / their time in most nights; 1: as usual, or unknown
+  std::size_t rows =
+      0;  ///< unchanged rows since the nearest night before that has enough of them; 0: none has
+};
+
+/// The machine's level in each night of a track, by the rows that ran the same program with the same driver
+/// in two nights, as `assay compare` estimates it: at least five such rows, whose median moved clearly and by
+/// more than least_shift_pct. Nights without such rows have the level of the night before.
+std::vector<MachineLevel> machine_levels(const NightSummaries& nights, const Track& track);
+
+/// The nights in which the machine was not as usual: "2026-11-21 to 2026-11-23: 2.00x slower (812 unchanged
+/// rows)".
+std::vector<std::string> machine_shift_lines(const NightSummaries& nights, const Track& track,
+                                             const std::vector<MachineLevel>& levels);
 
 /// The levels of one row's times over the nights of its track, on a machine that is as in most nights.
 struct RowTrend {

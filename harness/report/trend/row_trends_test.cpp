@@ -1,16 +1,165 @@
 #include "harness/report/trend/row_trends.h"
 
+#include "harness/base/file.h"
+#include "harness/report/writers/csv.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <random>
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {
 
-using ::testing::ElementsAre;
+using ::testing::DoubleNear;
 using ::testing::IsEmpty;
+
+/// Times of nights around a level, which scatter by 1 %.
+std::vector<double> nights_at(std::initializer_list<std::pair<int, double>> levels, unsigned seed = 1) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> noise(0, 0.01);
+  std::vector<double> values;
+  for (const auto& [count, level] : levels) {
+    for (int i = 0; i < count; ++i) values.push_back(level * std::exp(noise(random)));
+  }
+  return values;
+}
+
+TEST(TimeLevelsTest, HaveNoChangeWithoutOne) {
+  const auto found = time_levels(nights_at({{30, 100}}));
+  ASSERT_TRUE(found);
+  EXPECT_THAT(found->changes, IsEmpty());
+  EXPECT_THAT(found->levels, testing::Each(DoubleNear(100, 1)));
+  EXPECT_NEAR(found->deviation, 0.01, 0.005);
+}
+
+TEST(TimeLevelsTest, HaveTheNightOfAStep) {
+  const auto found = time_levels(nights_at({{20, 100}, {10, 106}}));
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->changes.size(), 1U);
+  EXPECT_NEAR(static_cast<double>(found->changes[0].first), 20, 1);
+  EXPECT_NEAR(found->changes[0].ratio, 1.06, 0.01);
+  EXPECT_NEAR(found->levels.front(), 100, 1);
+  EXPECT_NEAR(found->levels.back(), 106, 1);
+}
+
+TEST(TimeLevelsTest, HaveEveryStepOfSeveral) {
+  const auto found = time_levels(nights_at({{15, 100}, {10, 90}, {15, 100}}));
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->changes.size(), 2U);
+  EXPECT_NEAR(found->changes[0].ratio, 0.9, 0.01);
+  EXPECT_NEAR(found->changes[1].ratio, 1 / 0.9, 0.01);
+}
+
+TEST(TimeLevelsTest, TakeTwoSlowNightsForOutliers) {
+  std::vector<double> values = nights_at({{30, 100}});
+  values[10] = values[11] = 160;
+  EXPECT_THAT(time_levels(values)->changes, IsEmpty());
+  values[28] = values[29] = 160;
+  EXPECT_THAT(time_levels(values)->changes, IsEmpty()) << "also if they are the newest";
+}
+
+TEST(TimeLevelsTest, FollowASlowDriftInSteps) {
+  std::vector<double> values = nights_at({{60, 100}});
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= 1 + 0.1 * static_cast<double>(i) / 60;
+  const auto found = time_levels(values);
+  EXPECT_GT(found->levels.back() / found->levels.front(), 1.05) << "the middles of its first and last step";
+  EXPECT_LT(found->levels.back() / found->levels.front(), 1.1);
+}
+
+TEST(TimeLevelsTest, AreUnknownForFewNights) {
+  EXPECT_FALSE(time_levels(std::vector<double>{1, 1, 1, 2, 2}));
+  const auto six = time_levels(std::vector<double>{1, 1, 1, 2, 2, 2});
+  ASSERT_TRUE(six);
+  ASSERT_EQ(six->changes.size(), 1U);
+  EXPECT_EQ(six->changes[0].first, 3U);
+  EXPECT_DOUBLE_EQ(six->changes[0].ratio, 2);
+}
+
+// How often changes are found, and how often there is a false alarm, with the noise of five published runs.
+
+/// The noise between runs of one program: rows scatter by different deviations, and how they scatter is drawn
+/// from all rows.
+class PublishedNoise {
+ public:
+  PublishedNoise() {
+    const auto text = whole_file(ASSAY_SOURCE_DIR "/reports/published/nvidia-h100/five_runs.csv");
+    for_each_csv_row(text.value_or(""), [&](const std::vector<std::string>& cells, std::size_t line) {
+      if (line > 1) add({cells.begin() + first_time, cells.end()});
+    });
+  }
+
+  double deviation() { return drawn(deviations_); }
+  /// The times of nights around a level, which changes by a factor after `before` of them.
+  std::vector<double> nights(std::size_t count, double deviation, std::size_t before = 0, double factor = 1) {
+    std::vector<double> times;
+    for (std::size_t i = 0; i < count; ++i)
+      times.push_back((i < before ? 100 : 100 * factor) * std::exp(deviation * drawn(residuals_)));
+    return times;
+  }
+  std::size_t rows() const { return deviations_.size(); }
+
+ private:
+  static constexpr std::ptrdiff_t first_time = 3;
+
+  void add(const std::vector<std::string>& cells) {
+    std::vector<double> logs;
+    double mean = 0;
+    for (const std::string& cell : cells) {
+      logs.push_back(std::log(std::stod(cell)));
+      mean += logs.back() / static_cast<double>(cells.size());
+    }
+    double squares = 0;
+    for (const double log : logs) squares += (log - mean) * (log - mean);
+    const auto count = static_cast<double>(logs.size());
+    deviations_.push_back(std::sqrt(squares / (count - 1)));
+    for (const double log : logs)
+      residuals_.push_back((log - mean) / deviations_.back() * std::sqrt(count / (count - 1)));
+  }
+
+  double drawn(const std::vector<double>& values) { return values[random_() % values.size()]; }
+
+  std::mt19937 random_{20261126};
+  std::vector<double> deviations_, residuals_;
+};
+
+TEST(TimeLevelsRates, FindAStepOfFourDeviationsWithinThreeNights) {
+  PublishedNoise noise;
+  ASSERT_GT(noise.rows(), 100U);
+  for (const std::size_t before : {15U, 30U, 57U}) {
+    int found = 0;
+    constexpr int rows = 300;
+    for (int row = 0; row < rows; ++row) {
+      const double deviation = noise.deviation();
+      const double step = std::max(4 * deviation, std::log(1.03));
+      const double factor = std::exp(row % 2 == 0 ? step : -step);
+      const auto levels = time_levels(noise.nights(before + 3, deviation, before, factor));
+      if (levels && !levels->changes.empty() && (levels->changes.back().ratio > 1) == (factor > 1)) ++found;
+    }
+    EXPECT_GE(found, rows * 9 / 10) << "after " << before << " nights";
+  }
+}
+
+TEST(TimeLevelsRates, HaveNoFalseAlarmInAMonth) {
+  PublishedNoise noise;
+  int alarms = 0;
+  for (int row = 0; row < 200; ++row) {
+    const std::vector<double> times = noise.nights(fewest_nights + 30, noise.deviation());
+    for (std::size_t night = fewest_nights; night <= times.size(); ++night) {
+      const auto levels = time_levels(std::span(times).first(night));
+      if (!levels->changes.empty()) ++alarms;
+    }
+  }
+  EXPECT_EQ(alarms, 0) << "at most one in 1,000 rows is expected";
+}
+
+using ::testing::ElementsAre;
 
 /// Nights of one device, one a day from 2026-11-01, with one row per column of times; 0: the night does not
 /// have the row.
@@ -182,4 +331,5 @@ TEST(RowTrends, CompareNoTimesOfOtherTunables) {
 }
 
 }  // namespace
+
 }  // namespace assay

@@ -4,7 +4,6 @@
 #include "harness/base/text.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
-#include "harness/report/record/rough_time.h"
 #include "harness/report/record/words.h"
 
 #include <string_view>

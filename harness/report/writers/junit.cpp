@@ -1,6 +1,5 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
-#include "harness/report/record/diagnoses.h"
 #include "harness/report/record/words.h"
 #include "harness/report/writers/writers.h"
 

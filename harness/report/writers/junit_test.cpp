@@ -1,6 +1,5 @@
 #include "harness/base/text.h"
 #include "harness/report/record/words.h"
-#include "tests/support/golden_text.h"
 #include "tests/support/records.h"
 #include "tests/support/report_text.h"
 

@@ -1,6 +1,6 @@
 #include "tests/faults/seeded/fault_list.h"
 
-#include "harness/report/record/diagnoses.h"
+#include "harness/report/record/words.h"
 
 #include <yaml-cpp/yaml.h>
 

@@ -1,6 +1,5 @@
 #include "harness/commands/run/setup/run_inputs.h"
 
-#include "harness/commands/run/setup/resume.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>

@@ -2,10 +2,10 @@
 
 #include "harness/base/error.h"
 #include "harness/commands/find_report.h"
-#include "harness/engine/run/shards.h"
+#include "harness/engine/run/planned_rows.h"
 #include "harness/report/journal/journal.h"
+#include "harness/report/record/events.h"
 #include "harness/report/record/record.h"
-#include "harness/report/record/record_of.h"
 
 #include <fmt/format.h>
 

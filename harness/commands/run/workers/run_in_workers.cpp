@@ -4,12 +4,11 @@
 #include "harness/base/text.h"
 #include "harness/commands/run/output/device_output.h"
 #include "harness/commands/run/setup/engine_options.h"
-#include "harness/commands/run/setup/resume.h"
+#include "harness/commands/run/setup/run_inputs.h"
 #include "harness/engine/run/row_preparation.h"
 #include "harness/engine/supervision/device_workers.h"
-#include "harness/engine/supervision/supervise.h"
-#include "harness/report/journal/rows_to_resume.h"
-#include "harness/report/record/rows_left.h"
+#include "harness/report/journal/report_builder.h"
+#include "harness/report/record/rows_to_run.h"
 
 #include <fmt/format.h>
 

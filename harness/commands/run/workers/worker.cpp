@@ -1,18 +1,25 @@
 #include "harness/commands/run/workers/worker.h"
 
+#include "harness/base/clock.h"
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/base/names.h"
 #include "harness/base/parallel.h"
 #include "harness/base/text.h"
 #include "harness/cases/expansion/load.h"
-#include "harness/commands/external_ops.h"
+#include "harness/cases/select.h"
+#include "harness/commands/context.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/run/setup/device_session.h"
 #include "harness/commands/run/setup/engine_options.h"
 #include "harness/commands/run/setup/run_inputs.h"
-#include "harness/commands/run/workers/injected_fault.h"
-#include "harness/commands/run/workers/worker_pipes.h"
-#include "harness/engine/run/shards.h"
+#include "harness/engine/run/planned_rows.h"
 #include "harness/engine/supervision/protocol.h"
+#include "harness/gpu/gpu.h"
 #include "harness/report/record/events.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +28,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <span>
@@ -31,8 +39,26 @@
 #include <utility>
 
 namespace assay::app {
-
 namespace {
+
+/// Skips the exit handlers of drivers, some of which wait for a device that hangs.
+[[noreturn]] void leave_without_supervisor() {
+  ::_exit(static_cast<int>(ExitCode::Infrastructure));
+}
+
+constexpr Names<12> kinds{"segfault",      "abort",        "exit",        "kill",
+                          "host-loop",     "compile-loop", "device-loop", "device-lost",
+                          "out-of-memory", "garbage",      "half-line",   "flood"};
+
+[[noreturn]] void loop_for_ever() {
+  for (;;) sleep_for_seconds(1);
+}
+
+/// Simulates a driver or kernel that prints more than anyone reads.
+void write_flood() {
+  const std::string line(999, '.');
+  for (int i = 0; i < 100'000; ++i) std::cerr << line << '\n';
+}
 
 constexpr std::array crash_signals{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
@@ -274,6 +300,113 @@ class WorkerMain {
 };
 
 }  // namespace
+
+WorkerOutput::WorkerOutput() : fd_(::dup(STDOUT_FILENO)) {
+  if (fd_ < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    throw_file_error("open the pipe to the supervisor", "stdout", errno);
+}
+
+WorkerOutput::~WorkerOutput() {
+  ::close(fd_);
+}
+
+void WorkerOutput::line(std::string_view line) {
+  text(std::string(line) + '\n');
+}
+
+void WorkerOutput::text(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  if (write_bytes(fd_, text) != text.size()) leave_without_supervisor();
+}
+
+WorkerInput::WorkerInput() {
+  std::thread([this] { listen(); }).detach();  // it ends with the process, which may hang anywhere
+}
+
+void WorkerInput::listen() {
+  std::string line;
+  while (std::getline(std::cin, line)) take(line);
+  leave_without_supervisor();
+}
+
+void WorkerInput::take(const std::string& line) {
+  const bool is_stop = line == encode(WorkerRequest{StopRequest{}});
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stop) {
+      stop_ = true;
+    } else {
+      lines_.push_back(line);
+    }
+  }
+  changed_.notify_all();
+}
+
+std::optional<WorkerRequest> WorkerInput::next() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return stop_ || !lines_.empty(); });
+  if (stop_) return std::nullopt;
+  const std::string line = std::move(lines_.front());
+  lines_.pop_front();
+  lock.unlock();
+  return decode_request(line);
+}
+
+InjectedFault::InjectedFault(const std::string& text) {
+  if (text.empty()) return;
+  const std::size_t at = text.find('@');
+  const std::optional<FaultKind> kind = value_in<FaultKind>(kinds, text.substr(0, at));
+  if (!kind || at == text.npos || at + 1 == text.size()) {
+    throw Error(
+        fmt::format("--inject-fault '{:.60}' is not KIND@GLOB with a glob over ids and one of the kinds {}",
+                    text, fmt::join(kinds, ", ")));
+  }
+  kind_ = *kind;
+  glob_ = text.substr(at + 1);
+}
+
+void InjectedFault::begin(std::string_view id, WorkerOutput& output) {
+  is_on_ = !glob_.empty() && glob_matches(glob_, id);
+  if (!is_on_) return;
+  switch (kind_) {
+    case FaultKind::Segfault:
+      std::signal(SIGSEGV, SIG_DFL);
+      std::raise(SIGSEGV);
+      break;
+    case FaultKind::Abort:
+      std::abort();
+    case FaultKind::Exit:
+      ::_exit(0);
+    case FaultKind::Kill:
+      ::kill(::getpid(), SIGKILL);
+      break;
+    case FaultKind::HostLoop:
+      loop_for_ever();
+    case FaultKind::Garbage:
+      output.line("\x1b[31mgarbage");
+      break;
+    case FaultKind::HalfLine:
+      output.text(R"({"event":"beg)");
+      ::_exit(0);
+    case FaultKind::Flood:
+      write_flood();
+      break;
+    case FaultKind::CompileLoop:
+    case FaultKind::DeviceLoop:
+    case FaultKind::DeviceLost:
+    case FaultKind::OutOfMemory:
+      break;  // injected in phase()
+  }
+}
+
+void InjectedFault::phase(Phase phase) const {
+  if (!is_on_) return;
+  if (kind_ == FaultKind::CompileLoop && phase == Phase::Compile) loop_for_ever();
+  if (phase != Phase::Dispatch) return;
+  if (kind_ == FaultKind::DeviceLoop) loop_for_ever();
+  if (kind_ == FaultKind::DeviceLost) throw gpu::DeviceLost("injected: VK_ERROR_DEVICE_LOST");
+  if (kind_ == FaultKind::OutOfMemory) throw gpu::OutOfMemory("injected: VK_ERROR_OUT_OF_DEVICE_MEMORY");
+}
 
 void limit_memory(const std::string& gib) {
   char* end = nullptr;

@@ -1,0 +1,61 @@
+#include "harness/commands/judge/variation.h"
+
+#include "harness/cases/expansion/load.h"
+#include "harness/commands/points/draw.h"
+#include "ops/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace assay::app {
+namespace {
+
+const Registry& one_op_registry() {
+  static const Registry made = ops::registry();
+  return made;
+}
+
+Params relu_params() {
+  Params params;
+  params.set("shape", std::vector<std::int64_t>{2, 5, 6, 7});
+  params.set("x", QParams{0.5F, 3});
+  params.set("y", QParams{0.25F, -9});
+  return params;
+}
+
+TEST(DrawnSize, IsOneAnEvenAndAnOddPrimeSoonerOrLater) {
+  Draw draw(7);
+  std::set<std::int64_t> sizes;
+  for (int i = 0; i < 2000; ++i) sizes.insert(drawn_size(draw));
+  for (const std::int64_t wanted : {1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257})
+    EXPECT_TRUE(sizes.contains(wanted)) << wanted;
+  EXPECT_GE(*sizes.begin(), 1);
+  EXPECT_LE(*sizes.rbegin(), 300);
+}
+
+TEST(Mutation, IsThatOfItsSeed) {
+  const Op& op = *one_op_registry().find("q8ta_relu");
+  Draw a(11);
+  Draw b(11);
+  for (int i = 0; i < 20; ++i)
+    EXPECT_EQ(mutated(op, relu_params(), a).canonical(), mutated(op, relu_params(), b).canonical());
+}
+
+TEST(Mutation, ChangesSizesAlone) {
+  const Op& op = *one_op_registry().find("q8ta_relu");
+  Draw draw(3);
+  std::set<std::string> shapes;
+  for (int i = 0; i < 50; ++i) {
+    const Params made = mutated(op, relu_params(), draw);
+    EXPECT_EQ(made.ints("shape").size(), 4U);
+    EXPECT_EQ(made.qparams("x"), relu_params().qparams("x"));
+    shapes.insert(to_string(made.at("shape")));
+  }
+  EXPECT_GT(shapes.size(), 30U);
+}
+
+}  // namespace
+
+}  // namespace assay::app

@@ -1,0 +1,44 @@
+#include "harness/commands/read/report.h"
+
+#include "harness/report/journal/journal.h"
+#include "tests/support/error_text.h"
+#include "tests/support/tell.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <sstream>
+
+namespace assay::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+Record timed_row(const std::string& name, const std::string& model, const std::string& layer) {
+  Record record = test::timed(name, "fused", 2);
+  record.info.model = model;
+  record.info.layer = layer;
+  record.info.tokens = layer.empty() ? 0 : 1;
+  return record;
+}
+
+TEST(SummaryCommand, SaysWhyAModelWithTimedRowsHasNoStep) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = std::filesystem::path(folder.path()) / "journal.jsonl";
+  {
+    Journal journal(path);
+    test::tell(journal, {timed_row("a", "llama", "mlp.up"), timed_row("b", "mobilenet_v2", ""),
+                         timed_row("c", "mobilenet_v2", "")});
+  }
+  std::ostringstream out;
+  EXPECT_THAT(test::error_of([&] {
+                static_cast<void>(summary({.reports = {path}, .models = {"mobilenet_v2"}}, {out, out, out}));
+              }),
+              HasSubstr("--model: no report has a step of a model 'mobilenet_v2': its 2 timed rows name no "
+                        "`layer`; the models with steps are\n  llama"));
+}
+
+}  // namespace
+
+}  // namespace assay::app

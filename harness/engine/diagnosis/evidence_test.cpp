@@ -1,0 +1,79 @@
+#include "harness/engine/diagnosis/evidence.h"
+
+#include "harness/engine/diagnosis/diagnosis_test_support.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+using test::Wronged;
+using ::testing::ElementsAre;
+
+TEST(ReferenceProbe, AsksUntilTheBudgetIsSpent) {
+  const Wronged wronged(test::row_quantize_op(), test::row_params(2, 4));
+  ReferenceProbe probe = wronged.probe(5000);
+  int answers = 0;
+  while (answers < 100 && probe.ask(probe.here())) ++answers;
+  EXPECT_GT(answers, 0);
+  EXPECT_LT(answers, 6);
+  EXPECT_FALSE(probe.can_afford(1));
+}
+
+TEST(ReferenceProbe, RefusesInputsThatDoNotFit) {
+  const Wronged wronged(test::row_quantize_op(), test::row_params(2, 4));
+  ReferenceProbe probe = wronged.probe();
+  Point point = probe.here();
+  point.params.set("rows", std::int64_t{3});
+  EXPECT_FALSE(probe.ask(point).has_value());
+}
+
+TEST(Cropped, KeepsTheFirstIndices) {
+  HostTensor tensor(DType::I8, {2, 3});
+  for (std::int64_t i = 0; i < 6; ++i) set_element(tensor, i, static_cast<double>(i));
+  const auto part = cropped(tensor, {2, 2});
+  ASSERT_TRUE(part.has_value());
+  EXPECT_EQ(part->at(2), 3);
+  EXPECT_FALSE(cropped(tensor, {3, 2}).has_value());
+  EXPECT_FALSE(cropped(tensor, {6}).has_value());
+}
+
+TEST(SetElement, RoundsAndClampsIntegers) {
+  HostTensor bytes(DType::I8, {3});
+  set_element(bytes, 0, 300);
+  set_element(bytes, 1, -2.5);
+  EXPECT_EQ(bytes.at(0), 127);
+  EXPECT_EQ(bytes.at(1), -2);
+  HostTensor halves(DType::F16, {1});
+  set_element(halves, 0, 0.5);
+  EXPECT_EQ(halves.at(0), 0.5);
+}
+
+TEST(MadeFrom, NamesTheValueTheScaleAndTheZeroPoint) {
+  const Wronged wronged(test::row_quantize_op(), test::row_params(3, 8));
+  ReferenceProbe probe = wronged.probe();
+  EXPECT_THAT(made_from(wronged.test_case(), probe, 8 + 2),
+              ElementsAre("x[1,2]=3.875", "scale[1]=0.3125", "zero_point[1]=5"));
+}
+
+TEST(MadeFrom, NamesTheEndsOfALongSum) {
+  const Wronged wronged(test::product_op(), test::product_params(3, 24, 4));
+  ReferenceProbe probe = wronged.probe();
+  const std::vector<std::string> parts = made_from(wronged.test_case(), probe, 4 + 1);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_TRUE(parts[0].starts_with("x[1,0]=")) << parts[0];
+  EXPECT_NE(parts[0].find(" to x[1,23]="), std::string::npos) << parts[0];
+  EXPECT_NE(parts[1].find(" to w[1,23]="), std::string::npos) << parts[1];
+  EXPECT_TRUE(parts[2].starts_with("bias[1]=")) << parts[2];
+}
+
+TEST(MadeFrom, IsSilentWhereAskingIsTooDear) {
+  const Wronged wronged(test::product_op(), test::product_params(3, 24, 4));
+  ReferenceProbe probe = wronged.probe(1);
+  EXPECT_THAT(made_from(wronged.test_case(), probe, 0), ElementsAre());
+}
+
+}  // namespace
+
+}  // namespace assay

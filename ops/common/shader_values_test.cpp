@@ -1,0 +1,104 @@
+#include "ops/common/shader_values.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <random>
+#include <stdexcept>
+
+namespace assay::ops {
+namespace {
+
+using testing::ElementsAre;
+
+// The quotient as `divide` in shaders/common/indexing.glslh computes it.
+std::uint32_t divide(std::uint32_t n, Divider divider) {
+  if (divider.multiplier == 0) return n;
+  const std::uint64_t product = std::uint64_t{n} * divider.multiplier;
+  return static_cast<std::uint32_t>(product >> 32) >> divider.shift;
+}
+
+constexpr std::uint32_t largest = 0x7fffffff;
+
+void expect_exact(std::uint32_t d) {
+  const Divider by = divider(d);
+  for (const std::uint32_t multiple : {0u, d, largest / d * d}) {
+    for (const std::uint32_t n : {multiple - 1, multiple, multiple + 1}) {
+      if (n <= largest) {
+        ASSERT_EQ(divide(n, by), n / d) << n << " / " << d;
+      }
+    }
+  }
+  ASSERT_EQ(divide(largest, by), largest / d) << d;
+}
+
+TEST(Divider, IsExactNextToMultiplesOfEverySmallDivisorAndEveryPowerOfTwo) {
+  for (std::uint32_t d = 1; d < 20000; ++d) expect_exact(d);
+  for (int bit = 1; bit < 31; ++bit) {
+    const std::uint32_t power = 1u << bit;
+    for (const std::uint32_t d : {power - 1, power, power + 1}) expect_exact(d);
+  }
+  expect_exact(largest);
+}
+
+TEST(Divider, IsExactOnRandomNumbers) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 1000000; ++round) {
+    const auto n = static_cast<std::uint32_t>(random() & largest);
+    const auto d = static_cast<std::uint32_t>((random() & largest) >> (random() % 31) | 1);
+    ASSERT_EQ(divide(n, divider(d)), n / d) << n << " / " << d;
+  }
+}
+
+TEST(Divider, RefusesWhatItCannotDivideBy) {
+  EXPECT_THROW(divider(0), std::logic_error);
+  EXPECT_THROW(divider(std::int64_t{1} << 31), std::logic_error);
+}
+
+constexpr std::array<std::string_view, 3> names{"width", "", "scale"};
+
+Dispatch dispatch() {
+  Dispatch result;
+  result.constants = {{"factor", 2}};
+  result.push.add(std::int64_t{48}).add(std::int64_t{7}).add(0.5F);
+  return result;
+}
+
+TEST(Bake, GivesEachNamedWordAsAConstant) {
+  Dispatch baked = dispatch();
+  bake(baked, names, true);
+  EXPECT_THAT(baked.constants, ElementsAre(SpecConstant{"factor", 2}, SpecConstant{"baked", 1},
+                                           SpecConstant{"baked_width", 48},
+                                           SpecConstant{"baked_scale", std::bit_cast<std::uint32_t>(0.5F)}));
+  EXPECT_EQ(baked.push.words(), dispatch().push.words());
+}
+
+TEST(Bake, LeavesProgramsThatAllShapesShareWhereItIsNotWanted) {
+  Dispatch pushed = dispatch();
+  bake(pushed, names, false);
+  EXPECT_THAT(pushed.constants, ElementsAre(SpecConstant{"factor", 2}, SpecConstant{"baked", 0},
+                                            SpecConstant{"baked_width", 1}, SpecConstant{"baked_scale", 1}));
+}
+
+TEST(Bake, RefusesNamesThatAreNotOneAWord) {
+  Dispatch short_of_one = dispatch();
+  EXPECT_THROW(bake(short_of_one, std::span(names).first(2), true), std::logic_error);
+}
+
+TEST(Bake, IsWantedUnlessTheDeviceIsACpuOrTheCaseSaysSo) {
+  const Params params;
+  DeviceInfo device;
+  device.type = "discrete";
+  EXPECT_TRUE(wants_bake({params, {}, {}, device, {}}));
+  const std::map<std::string, std::int64_t> pushed{{"bake", 0}}, built_in{{"bake", 1}};
+  EXPECT_FALSE(wants_bake({params, {}, {}, device, pushed}));
+  device.type = "cpu";
+  EXPECT_FALSE(wants_bake({params, {}, {}, device, {}}));
+  EXPECT_TRUE(wants_bake({params, {}, {}, device, built_in}));
+}
+
+}  // namespace
+
+}  // namespace assay::ops

@@ -1,0 +1,28 @@
+#include "ops/common/tensor_at.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace assay::ops {
+namespace {
+
+TEST(Requantization, IsPushedAsTheShaderDeclaresItWithTheRoundedReciprocal) {
+  PushConstants push;
+  add(push, {{0.25F, -3}, {0.1F, 7}});
+  EXPECT_THAT(push.words(),
+              testing::ElementsAre(static_cast<std::uint32_t>(-3), std::bit_cast<std::uint32_t>(0.25F),
+                                   std::bit_cast<std::uint32_t>(1.0F / 0.1F), 7U));
+}
+
+TEST(ScaleExcludes, ScalesWhoseStepsADeviceMayFlushOrThatOverflow) {
+  for (const float scale : {0x1p-100F, 0.1F, 1.0F, 0x1p100F}) {
+    EXPECT_EQ(scale_invalid_reason("x", {scale, 0}), std::nullopt) << scale;
+  }
+  for (const float scale : {0x1p-101F, 1e-40F, 0x1p101F, 3e38F}) {
+    EXPECT_THAT(scale_invalid_reason("x", {scale, 0}).value_or(""), testing::StartsWith("x is ")) << scale;
+  }
+}
+
+}  // namespace
+
+}  // namespace assay::ops
