@@ -27,8 +27,8 @@ namespace {
 
 using references::Linear;
 
-constexpr std::int64_t most_fragments = 32;  // per subgroup: their sums fill the registers of any device
-constexpr std::int64_t most_fragments_of_a_side = 8;  // repetitions in shaders/common/unroll.glslh
+constexpr std::int64_t most_fragments = CoopmatTiling::most_fragments;
+constexpr std::int64_t most_fragments_of_a_side = CoopmatTiling::most_fragments_of_a_side;
 // The largest group whose int32 sums of products of int8 by at most 15 stay below 2^24, so that floats hold
 // them exactly.
 constexpr std::int64_t largest_group = (std::int64_t{1} << 24) / (128L * 15) / 8 * 8;
@@ -178,6 +178,9 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
     return "x is f32, which half floats would round: use f16 or another impl";
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
+  if (!kind.is_real() && point.tuned("fragment_k", 16) % 16 != 0) {
+    return "fragment_k 8 is half a unit of 16 bytes of int8: use 16, 32 or 64";
+  }
   if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -210,17 +213,26 @@ std::optional<std::string> shape_unsupported_reason(const CoopmatTiling& tiling,
   return std::nullopt;
 }
 
+/// "16x?x32 ", for sizes that a case tunes; "" if it tunes none.
+std::string sizes_text(const WantedFragment& wanted) {
+  if (wanted.m + wanted.n + wanted.k == 0) return "";
+  const auto text = [](std::int64_t size) { return size == 0 ? "?" : std::to_string(size); };
+  return fmt::format("{}x{}x{} ", text(wanted.m), text(wanted.n), text(wanted.k));
+}
+
+std::string missing_matrices(const LinearKind& kind, const WantedFragment& wanted) {
+  const char* extension = wanted.matrices == WantedMatrices::Nv    ? "VK_NV_cooperative_matrix"
+                          : wanted.matrices == WantedMatrices::Khr ? "VK_KHR_cooperative_matrix"
+                                                                   : "VK_KHR_ or VK_NV_cooperative_matrix";
+  return fmt::format("{} with products of {}{} is missing", extension, sizes_text(wanted),
+                     kind.is_real() ? "f16 to f32" : "i8 to i32");
+}
+
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
-  const WantedMatrices wanted = wanted_matrices(context);
-  const bool needs_matrices = context.tuned("plain", 1) == 0 || wanted != WantedMatrices::Any;
-  if (needs_matrices && !fragment_of(device, kind, wanted)) {
-    const char* extension = wanted == WantedMatrices::Nv    ? "VK_NV_cooperative_matrix"
-                            : wanted == WantedMatrices::Khr ? "VK_KHR_cooperative_matrix"
-                                                            : "VK_KHR_ or VK_NV_cooperative_matrix";
-    return fmt::format("{} with products of {} is missing", extension,
-                       kind.is_real() ? "f16 to f32" : "i8 to i32");
-  }
+  const WantedFragment wanted = wanted_fragment(context);
+  const bool needs_matrices = context.tuned("plain", 1) == 0 || wanted.matrices != WantedMatrices::Any;
+  if (needs_matrices && !fragment_of(device, kind, wanted)) return missing_matrices(kind, wanted);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;
   if (auto reason = shape_unsupported_reason(tiling, device)) return reason;
@@ -291,7 +303,15 @@ std::vector<Tunable> coopmat_tunables() {
        .max = 2,
        .doc =
            "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
+      {.name = "fragment_m",
+       .doc = "rows of a cooperative matrix; the device's largest are the default",
+       .allowed = {8, 16, 32, 64}},
+      {.name = "fragment_n", .doc = "its columns", .allowed = {8, 16, 32}},
+      {.name = "fragment_k", .doc = "its values along K", .allowed = {8, 16, 32, 64}},
       {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
+      {.name = "lanes",
+       .doc = "plain code: invocations that stand for a subgroup; the first multiplies, all load and store",
+       .allowed = {1, 8, 16, 32, 64}},
       weights_tunable(),
       bake_tunable()};
 }

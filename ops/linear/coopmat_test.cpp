@@ -156,6 +156,32 @@ TEST_F(CoopmatTest, MatricesAreDemandedByName) {
   EXPECT_FALSE(has_matrices(of_halves, {XKind::Int8, WeightKind::Int8}));
 }
 
+TEST_F(CoopmatTest, AFragmentThatIsMissingIsNamed) {
+  EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, {{"plain", 0}, {"fragment_m", 64}})),
+            "VK_KHR_ or VK_NV_cooperative_matrix with products of 64x?x? i8 to i32 is missing");
+  EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, {{"plain", 1}, {"fragment_k", 8}})),
+            "fragment_k 8 is half a unit of 16 bytes of int8: use 16, 32 or 64");
+}
+
+// Default sizes fit the fragments, subgroups and shared memory of every vendor whose matrices a kernel takes.
+TEST_F(CoopmatTest, DefaultSizesFitTheDevicesOfOtherVendors) {
+  for (const Vendor vendor :
+       {Vendor::Amd, Vendor::IntelDg2, Vendor::IntelXe2, Vendor::Qualcomm, Vendor::Lavapipe}) {
+    const DeviceInfo device = device_of_vendor(vendor);
+    for (const Sizes& sizes : {Sizes{1, 64, 32},
+                               {5, 72, 20},
+                               {128, 2048, 2048},
+                               {512, 2048, 1024},
+                               {1024, 4096, 4096},
+                               {4096, 4096, 4096}}) {
+      for (const std::string op : {"q8ta_linear", "linear_q8csw", "linear_q4gsw", "linear_dq8ca_q4gsw"}) {
+        SCOPED_TRACE(testing::Message() << static_cast<int>(vendor) << ' ' << op << ' ' << sizes.m);
+        EXPECT_EQ(refusal_on(device, trial(op, sizes, {}, 8)), "");
+      }
+    }
+  }
+}
+
 // A CPU's driver silently leaves loops with more iterations, and the result is wrong.
 TEST_F(CoopmatTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {
   const DeviceInfo cpu = contrasting_devices().at(3);

@@ -50,6 +50,18 @@ bool has_floats(const DeviceInfo& device, const CooperativeShape& like) {
   });
 }
 
+/// Whether a shape has the sizes that a case tunes.
+bool is_of_size(const CooperativeShape& shape, const WantedFragment& wanted) {
+  const auto fits = [](std::int64_t tuned, std::uint32_t size) { return tuned == 0 || tuned == size; };
+  return fits(wanted.m, shape.rows) && fits(wanted.n, shape.columns) && fits(wanted.k, shape.depth);
+}
+
+/// The fragment of plain code, which multiplies any.
+Fragment plain_fragment(const LinearKind& kind, const WantedFragment& wanted) {
+  const auto size = [](std::int64_t tuned, std::int64_t usual) { return tuned == 0 ? usual : tuned; };
+  return {size(wanted.m, 16), size(wanted.n, 16), size(wanted.k, kind.is_real() ? 16 : 32)};
+}
+
 std::int64_t products_of(const Fragment& fragment) {
   return fragment.m * fragment.n * fragment.k;
 }
@@ -64,6 +76,8 @@ struct Sizes {
 // core.
 constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 2 * std::int64_t{assumed_shader_cores};
 constexpr std::int64_t deep = 4096;  // K that is worth a second pass
+constexpr std::int64_t most_fragments = CoopmatTiling::most_fragments;
+constexpr std::int64_t most_fragments_of_a_side = CoopmatTiling::most_fragments_of_a_side;
 
 std::int64_t tiles_of(const Linear& linear, std::int64_t m, std::int64_t n) {
   return div_up(linear.rows(), m) * div_up(linear.n, n);
@@ -115,12 +129,48 @@ bool tunes_sizes(const BuildContext& context) {
   return tunes("tile_m") || tunes("tile_n") || tunes("tile_k") || tunes("subgroup_m") || tunes("subgroup_n");
 }
 
+/// Halves the larger of two counts.
+void halve_larger(std::int64_t& one, std::int64_t& other) {
+  (one >= other ? one : other) /= 2;
+}
+
+/// The most subgroups of a workgroup, by its invocations and by the shared memory in which each stages its
+/// sums.
+std::int64_t most_subgroups(const Fragment& fragment, std::int64_t staged, std::int64_t lanes,
+                            const DeviceInfo& device) {
+  const std::int64_t bytes = fragment.m * (staged * fragment.n / 4 + 1) * bytes_of_unit;
+  const std::int64_t by_invocations =
+      std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]) / lanes;
+  return std::max(std::min(by_invocations, device.max_shared_bytes / bytes), std::int64_t{1});
+}
+
+/// Sizes for any fragment and subgroup: those that are fast with fragments of 16 x 16 and subgroups of 32,
+/// with parts of a tile that are whole fragments, few enough for the registers, and no more subgroups than a
+/// workgroup can have. All sizes are powers of two.
+Sizes fitted(Sizes sizes, const Fragment& fragment, std::int64_t lanes, const DeviceInfo& device) {
+  std::int64_t fragments_m =
+      std::clamp(sizes.subgroup_m / fragment.m, std::int64_t{1}, most_fragments_of_a_side);
+  std::int64_t fragments_n =
+      std::clamp(sizes.subgroup_n / fragment.n, std::int64_t{1}, most_fragments_of_a_side);
+  while (fragments_m * fragments_n > most_fragments) halve_larger(fragments_m, fragments_n);
+  sizes.subgroup_m = fragments_m * fragment.m;
+  sizes.subgroup_n = fragments_n * fragment.n;
+  std::int64_t parts_m = std::max(sizes.m / sizes.subgroup_m, std::int64_t{1});
+  std::int64_t parts_n = std::max(sizes.n / sizes.subgroup_n, std::int64_t{1});
+  const std::int64_t most = most_subgroups(fragment, CoopmatTiling::staged_of(fragments_n), lanes, device);
+  while (sizes.subgroups_k > 1 && parts_m * parts_n * sizes.subgroups_k > most) sizes.subgroups_k /= 2;
+  while (parts_m * parts_n > most) halve_larger(parts_m, parts_n);
+  sizes.m = parts_m * sizes.subgroup_m;
+  sizes.n = parts_n * sizes.subgroup_n;
+  return sizes;
+}
+
 /// Fills in the sizes that a case does not tune.
 Sizes sizes_of(const BuildContext& context, const Linear& linear, const LinearKind& kind,
                const CoopmatTiling& tiling) {
   if (tiling.plain) return plain_sizes(tiling.fragment);
   if (tunes_sizes(context)) return {128, 128, kind.is_real() ? 64 : 128, 32, 32};
-  return sizes_for(linear, kind);
+  return fitted(sizes_for(linear, kind), tiling.fragment, tiling.lanes, context.device);
 }
 
 /// Uses the tuned sizes, else these.
@@ -211,13 +261,16 @@ std::int64_t CoopmatTiling::plain_turns() const {
   return beginning + turns(slabs, of_slab) + groups * of_group + ending;
 }
 
-std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind, WantedMatrices wanted) {
+std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind,
+                                    const WantedFragment& wanted) {
   const bool computes = device.has(kind.is_real() ? Feature::Float16 : Feature::Int8);
   if (!computes) return std::nullopt;
   std::optional<Fragment> best;
   for (const CooperativeShape& shape : device.cooperative_shapes) {
     const bool is_khr = shape.extension == MatrixExtension::Khr;
-    const bool is_wanted = wanted == WantedMatrices::Any || (wanted == WantedMatrices::Khr) == is_khr;
+    const bool is_wanted =
+        (wanted.matrices == WantedMatrices::Any || (wanted.matrices == WantedMatrices::Khr) == is_khr) &&
+        is_of_size(shape, wanted);
     const bool is_there = device.has(feature_of(shape.extension));
     if (!is_wanted || !is_there || !is_usable(shape, kind, device.subgroup_size)) continue;
     if (scales_in_floats(kind) && !has_floats(device, shape)) continue;
@@ -229,17 +282,21 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
   return best;
 }
 
-WantedMatrices wanted_matrices(const ImplPoint& point) {
-  return static_cast<WantedMatrices>(point.tuned("matrices", 0));
+WantedFragment wanted_fragment(const ImplPoint& point) {
+  return {.matrices = static_cast<WantedMatrices>(point.tuned("matrices", 0)),
+          .m = point.tuned("fragment_m", 0),
+          .n = point.tuned("fragment_n", 0),
+          .k = point.tuned("fragment_k", 0)};
 }
 
 CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  const std::optional<Fragment> matrices = fragment_of(context.device, kind, wanted_matrices(context));
+  const WantedFragment wanted = wanted_fragment(context);
+  const std::optional<Fragment> matrices = fragment_of(context.device, kind, wanted);
   CoopmatTiling tiling;
   tiling.plain = context.tuned("plain", matrices ? 0 : 1) != 0;
-  tiling.fragment = matrices.value_or(Fragment{16, 16, kind.is_real() ? 16 : 32});
-  tiling.lanes = tiling.plain ? 1 : context.device.subgroup_size;
+  tiling.fragment = matrices.value_or(plain_fragment(kind, wanted));
+  tiling.lanes = tiling.plain ? context.tuned("lanes", 1) : context.device.subgroup_size;
   tiling.halves = kind.is_real();
   tiling.int4 = is_int4(kind.w);
   Sizes sizes = sizes_of(context, linear, kind, tiling);

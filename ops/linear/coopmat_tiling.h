@@ -20,6 +20,12 @@ struct Fragment {
 /// The tunable `matrices`: the extension whose matrices are multiplied.
 enum class WantedMatrices : std::uint8_t { Any, Nv, Khr };
 
+/// What a case tunes of fragments; sizes are 0 where it leaves them to the device.
+struct WantedFragment {
+  WantedMatrices matrices = WantedMatrices::Any;
+  std::int64_t m = 0, n = 0, k = 0;
+};
+
 /// The part of K that lies in shared memory at a time. Without groups it is `depth` values. With groups it is
 /// `groups` whole groups, each a whole number of fragments so that no 16 bytes of weights belong to two
 /// groups; or it is a part of one group, padded with zeros to `padded` values.
@@ -36,10 +42,15 @@ Slab slab_of_groups(std::int64_t group_size, std::int64_t unit, std::int64_t wan
 
 struct CoopmatTiling {
   static constexpr std::int64_t bytes_of_unit = 16;
+  static constexpr std::int64_t most_fragments =
+      32;  ///< per subgroup: their sums fill the registers of any device
+  static constexpr std::int64_t most_fragments_of_a_side = 8;  ///< repetitions in shaders/common/unroll.glslh
 
   bool plain = true;  ///< no cooperative matrices: one invocation multiplies for its whole subgroup
   Fragment fragment;
-  std::int64_t lanes = 1;  ///< invocations of a subgroup
+  /// Invocations of a subgroup; in plain code of a group that takes a subgroup's place, whatever the device's
+  /// are.
+  std::int64_t lanes = 1;
   std::int64_t m = 32, n = 32;
   std::int64_t subgroup_m = 16, subgroup_n = 16;  ///< a subgroup's part of the tile
   std::int64_t subgroups_k = 1;                   ///< subgroups that share each part, along K
@@ -59,7 +70,8 @@ struct CoopmatTiling {
   std::int64_t fragments_m() const { return subgroup_m / fragment.m; }
   std::int64_t fragments_n() const { return subgroup_n / fragment.n; }
   /// Fragments along N that lie in shared memory at a time on their way to y.
-  std::int64_t staged() const { return fragments_n() < 4 ? fragments_n() : 4; }
+  std::int64_t staged() const { return staged_of(fragments_n()); }
+  static std::int64_t staged_of(std::int64_t fragments_n) { return fragments_n < 4 ? fragments_n : 4; }
   /// Units of 16 bytes per row of a slab.
   std::int64_t chunks() const { return slab.padded / (halves ? 8 : 16); }
   /// Units of 16 bytes that 16 bytes of packed weights are unpacked to.
@@ -84,10 +96,9 @@ struct CoopmatTiling {
 /// The largest cooperative product of this kind that the device has, or nothing; of equal ones that of the
 /// KHR extension.
 std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& kind,
-                                    WantedMatrices wanted = WantedMatrices::Any);
+                                    const WantedFragment& wanted = {});
 
-/// What a case tunes.
-WantedMatrices wanted_matrices(const ImplPoint& point);
+WantedFragment wanted_fragment(const ImplPoint& point);
 
 /// The tiling as tuned, or the one that is fast for this shape on this device.
 CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind);

@@ -176,7 +176,7 @@ TEST_F(CoopmatTilingTest, OfEqualFragmentsTheOneOfKhrIsTakenUnlessTheOtherIsWant
   device.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, Nv},
                                {16, 16, 32, DType::I8, DType::I32, Khr}};
   const auto extension = [&](WantedMatrices wanted) {
-    return fragment_of(device, integers, wanted)->extension;
+    return fragment_of(device, integers, {.matrices = wanted})->extension;
   };
   EXPECT_EQ(extension(WantedMatrices::Any), Khr);
   EXPECT_EQ(extension(WantedMatrices::Nv), Nv);
@@ -185,43 +185,73 @@ TEST_F(CoopmatTilingTest, OfEqualFragmentsTheOneOfKhrIsTakenUnlessTheOtherIsWant
   EXPECT_EQ(extension(WantedMatrices::Any), Nv) << "it is larger";
   device.cooperative_shapes.front().saturates = true;
   EXPECT_EQ(extension(WantedMatrices::Any), Khr) << "sums must wrap";
-  EXPECT_FALSE(fragment_of(device, integers, WantedMatrices::Nv));
+  EXPECT_FALSE(fragment_of(device, integers, {.matrices = WantedMatrices::Nv}));
 }
 
-/// What drivers of other vendors list (from their sources and reports; none of these was run on): only
-/// fragments are looked at here, not speed.
-TEST_F(CoopmatTilingTest, TheFragmentsOfOtherVendorsAreTakenOrNotAsTheyFit) {
-  using enum MatrixExtension;
-  const auto with = [](std::uint32_t subgroup, std::vector<CooperativeShape> shapes) {
-    DeviceInfo device = contrasting_devices().at(1);
-    std::erase(device.features, Feature::CooperativeMatrixNv);
-    device.subgroup_size = subgroup;
-    device.cooperative_shapes = std::move(shapes);
-    return device;
+TEST_F(CoopmatTilingTest, ACaseMayWantASmallerFragment) {
+  DeviceInfo device = contrasting_devices().at(1);
+  device.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32}, {16, 8, 32, DType::I8, DType::I32}};
+  EXPECT_EQ(fragment_of(device, integers, {.n = 8})->n, 8);
+  EXPECT_EQ(fragment_of(device, integers, {.m = 16, .k = 32})->n, 16);
+  EXPECT_FALSE(fragment_of(device, integers, {.m = 8}));
+  EXPECT_FALSE(fragment_of(device, integers, {.k = 16}));
+  EXPECT_EQ(tiling_of(trial("q8ta_linear", 256, 0, {{"fragment_n", 8}}), integers, device).fragment.n, 8);
+}
+
+TEST_F(CoopmatTilingTest, PlainCodeHasAnyFragmentAndSubgroup) {
+  const CoopmatTiling tiling = tiling_of(
+      trial("q8ta_linear", 256, 0, {{"plain", 1}, {"fragment_m", 64}, {"fragment_k", 16}, {"lanes", 64}}),
+      integers, contrasting_devices().at(3));
+  EXPECT_EQ(tiling.fragment.m, 64);
+  EXPECT_EQ(tiling.fragment.n, 16);
+  EXPECT_EQ(tiling.fragment.k, 16);
+  EXPECT_EQ(tiling.lanes, 64);
+  EXPECT_EQ(tiling.invocations(), 64 * tiling.subgroups());
+}
+
+// The sizes that are fast on an H200 and fit it: what other devices need must not change them.
+TEST_F(CoopmatTilingTest, SizesOfTheDeviceThatTheyWereMeasuredOnStay) {
+  DeviceInfo device = contrasting_devices().at(1);
+  device.subgroup_size = 32;
+  device.max_shared_bytes = 49152;
+  device.max_workgroup_invocations = 1024;
+  device.max_workgroup_size = {1024, 1024, 64};
+  device.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr},
+                               {16, 16, 16, DType::F16, DType::F32, MatrixExtension::Khr}};
+  const auto sizes_of = [&](const std::string& op, const Sizes& sizes, const LinearKind& kind) {
+    const CoopmatTiling tiling = tiling_of(trial_of(op_of(op), "coopmat", sizes, 128), kind, device);
+    return std::vector{tiling.m, tiling.n, tiling.subgroup_m, tiling.subgroup_n, tiling.subgroups_k};
   };
+  using testing::ElementsAre;
+  EXPECT_THAT(sizes_of("q8ta_linear", {4096, 4096, 4096}, integers), ElementsAre(128, 128, 64, 64, 2));
+  EXPECT_THAT(sizes_of("q8ta_linear", {1024, 4096, 4096}, integers), ElementsAre(128, 128, 64, 32, 1));
+  EXPECT_THAT(sizes_of("q8ta_linear", {128, 2048, 2048}, integers), ElementsAre(32, 32, 16, 32, 4));
+  EXPECT_THAT(sizes_of("q8ta_linear", {512, 2048, 1024}, integers), ElementsAre(64, 64, 32, 32, 4));
+  EXPECT_THAT(sizes_of("linear_q4gsw", {1024, 4096, 4096}, reals), ElementsAre(128, 128, 64, 32, 1));
+  EXPECT_THAT(sizes_of("linear_q4gsw", {128, 2048, 2048}, reals), ElementsAre(64, 64, 32, 32, 1));
+}
+
+/// Only fragments are looked at here, not speed: none of these devices was run on.
+TEST_F(CoopmatTilingTest, TheFragmentsOfOtherVendorsAreTakenOrNotAsTheyFit) {
   const auto text = [](const std::optional<Fragment>& one) {
     return one ? fmt::format("{}x{}x{}", one->m, one->n, one->k) : std::string("none");
   };
-  const DeviceInfo amd =
-      with(64, {{16, 16, 16, DType::F16, DType::F32, Khr}, {16, 16, 16, DType::I8, DType::I32, Khr}});
+  const DeviceInfo amd = device_of_vendor(Vendor::Amd);
   EXPECT_EQ(text(fragment_of(amd, integers)), "16x16x16");
   EXPECT_EQ(text(fragment_of(amd, reals)), "16x16x16");
-  const DeviceInfo intel_dg2 =
-      with(8, {{8, 8, 16, DType::F16, DType::F32, Khr}, {8, 8, 32, DType::I8, DType::I32, Khr}});
+  EXPECT_EQ(text(fragment_of(amd, grouped)), "16x16x16");
+  const DeviceInfo intel_dg2 = device_of_vendor(Vendor::IntelDg2);
   EXPECT_EQ(text(fragment_of(intel_dg2, integers)), "8x8x32");
   EXPECT_EQ(text(fragment_of(intel_dg2, reals)), "8x8x16");
-  const DeviceInfo intel_xe2 =
-      with(16, {{8, 16, 16, DType::F16, DType::F32, Khr}, {8, 16, 32, DType::I8, DType::I32, Khr}});
+  const DeviceInfo intel_xe2 = device_of_vendor(Vendor::IntelXe2);
   EXPECT_EQ(text(fragment_of(intel_xe2, integers)), "8x16x32");
   EXPECT_EQ(text(fragment_of(intel_xe2, reals)), "8x16x16");
-  const DeviceInfo qualcomm = with(64, {{64, 16, 32, DType::I8, DType::I32, Khr}});
+  const DeviceInfo qualcomm = device_of_vendor(Vendor::Qualcomm);
   EXPECT_EQ(text(fragment_of(qualcomm, integers)), "64x16x32");
   EXPECT_EQ(text(fragment_of(qualcomm, reals)), "none");
   EXPECT_EQ(text(fragment_of(qualcomm, grouped)), "none")
       << "it lists no matrix of floats, in which groups are scaled";
-  EXPECT_EQ(text(fragment_of(amd, grouped)), "16x16x16");
-  const DeviceInfo lavapipe =
-      with(8, {{8, 8, 8, DType::F16, DType::F32, Khr}, {8, 8, 8, DType::I8, DType::I32, Khr}});
+  const DeviceInfo lavapipe = device_of_vendor(Vendor::Lavapipe);
   EXPECT_EQ(text(fragment_of(lavapipe, integers)), "none") << "rows of 16 bytes are loaded";
   EXPECT_EQ(text(fragment_of(lavapipe, reals)), "8x8x8");
 }

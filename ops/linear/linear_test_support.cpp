@@ -1,5 +1,7 @@
 #include "ops/linear/linear_test_support.h"
 
+#include "harness/cases/describe/reachable_programs.h"
+
 #include <algorithm>
 #include <map>
 
@@ -119,6 +121,45 @@ std::string define_of(const Dispatch& dispatch, std::string_view name) {
   if (found != dispatch.defines.end()) return found->value;
   ADD_FAILURE() << dispatch.shader << " has no #define " << name;
   return "";
+}
+
+DeviceInfo device_of_vendor(Vendor vendor) {
+  constexpr MatrixExtension khr = MatrixExtension::Khr;
+  const auto halves = [](std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+    return CooperativeShape{m, n, k, DType::F16, DType::F32, khr};
+  };
+  const auto bytes = [](std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+    return CooperativeShape{m, n, k, DType::I8, DType::I32, khr};
+  };
+  DeviceInfo device = contrasting_devices().at(1);
+  std::erase(device.features, Feature::CooperativeMatrixNv);
+  device.max_workgroup_invocations = 1024;
+  device.max_workgroup_size = {1024, 1024, 1024};
+  device.max_shared_bytes = 32768;
+  switch (vendor) {
+    case Vendor::Amd:
+      device.subgroup_size = 64;
+      device.max_shared_bytes = 65536;
+      device.cooperative_shapes = {halves(16, 16, 16), bytes(16, 16, 16)};
+      break;
+    case Vendor::IntelDg2:
+      device.subgroup_size = 8;
+      device.cooperative_shapes = {halves(8, 8, 16), bytes(8, 8, 32)};
+      break;
+    case Vendor::IntelXe2:
+      device.subgroup_size = 16;
+      device.cooperative_shapes = {halves(8, 16, 16), bytes(8, 16, 32)};
+      break;
+    case Vendor::Qualcomm:
+      device.subgroup_size = 64;
+      device.cooperative_shapes = {bytes(64, 16, 32)};
+      break;
+    case Vendor::Lavapipe:
+      device.subgroup_size = 8;
+      device.cooperative_shapes = {halves(8, 8, 8), bytes(8, 8, 8)};
+      break;
+  }
+  return device;
 }
 
 }  // namespace assay::test

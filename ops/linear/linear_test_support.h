@@ -5,6 +5,7 @@
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ class LinearTest : public OnDeviceTest {
 
   const Registry ops = ops::registry();
 };
+
+/// Devices of vendors that nothing was run on, as their drivers list matrices (from sources and reports).
+enum class Vendor : std::uint8_t { Amd, IntelDg2, IntelXe2, Qualcomm, Lavapipe };
+DeviceInfo device_of_vendor(Vendor vendor);
 
 /// The value of a #define; a test fails where there is none.
 std::string define_of(const Dispatch& dispatch, std::string_view name);

@@ -24,21 +24,21 @@ namespace {
 using namespace test;
 using references::Linear;
 
-Linear linear_of(const Params& params) {
+Linear requantized_linear(const Params& params) {
   return references::linear_params(params, references::most_depth_with_zero_point);
 }
 
-std::vector<TensorSpec> tensors(const Params& params) {
-  const Linear linear = linear_of(params);
+std::vector<TensorSpec> requantizer_tensors(const Params& params) {
+  const Linear linear = requantized_linear(params);
   TensorSpec made{.name = "made", .role = TensorSpec::Role::Output, .dtype = DType::I32};
   made.shape = {3, div_up(linear.n, 4) * 4};
   made.forms = {{Storage::Buffer, Layout::WP}};
   return with_bias(linear, int8_weights(linear), std::move(made));
 }
 
-std::vector<Expected> reference(const Params& params, std::span<const HostTensor> inputs) {
-  const Linear linear = linear_of(params);
-  const Shape shape = tensors(params).back().shape;
+std::vector<Expected> requantizers_of(const Params& params, std::span<const HostTensor> inputs) {
+  const Linear linear = requantized_linear(params);
+  const Shape shape = requantizer_tensors(params).back().shape;
   Expected result{.values = HostTensor(DType::I32, shape)};
   const auto values = result.values.as<std::int32_t>();
   const auto padded = static_cast<std::size_t>(shape[1]);
@@ -56,7 +56,7 @@ std::vector<Expected> reference(const Params& params, std::span<const HostTensor
   return {std::move(result)};
 }
 
-Program program(const BuildContext& context) {
+Program set_up(const BuildContext& context) {
   Program program;
   const Resource made = requantizers(program, context);
   EXPECT_EQ(broken_setup_rule(program, context.tensors), std::nullopt);
@@ -70,9 +70,9 @@ Program program(const BuildContext& context) {
 Op requantizers_op() {
   Op op{.name = "requantizers"};
   op.params = linear_params({qparams("x"), qparams("y")});
-  op.tensors = tensors;
-  op.reference = reference;
-  op.impls = {{.name = "setup", .tunables = {}, .build = program}};
+  op.tensors = requantizer_tensors;
+  op.reference = requantizers_of;
+  op.impls = {{.name = "setup", .tunables = {}, .build = set_up}};
   return op;
 }
 

@@ -17,7 +17,7 @@ namespace {
 using namespace test;
 using references::Linear;
 
-const Form in_buffer{Storage::Buffer, Layout::WP}, in_texture{Storage::Texture2D, Layout::WP};
+const Form weights_in_buffer{Storage::Buffer, Layout::WP}, weights_in_texture{Storage::Texture2D, Layout::WP};
 
 Linear weights_linear_of(const Params& params) {
   return references::linear_params(params, references::any_depth);
@@ -56,8 +56,8 @@ std::vector<TensorSpec> tensors(const Params& params, const Kind& kind) {
   if (kind.zero_points) all.push_back(group_zero_points(linear));
   const std::int64_t quads = div_up(linear.n, 4), words = words_of(linear, kind);
   const Shape packed = kind.packing.by_rows ? Shape{4 * quads, words} : Shape{quads, 4 * words};
-  all.push_back(output("packed", packed, {in_buffer, in_texture}));
-  all.push_back(output("sums", {linear.groups(), 4 * quads}, {in_buffer}));
+  all.push_back(output("packed", packed, {weights_in_buffer, weights_in_texture}));
+  all.push_back(output("sums", {linear.groups(), 4 * quads}, {weights_in_buffer}));
   return all;
 }
 
@@ -166,11 +166,11 @@ class WeightsTest : public LinearTest {
   void try_kind(const Kind& kind, const std::vector<Sizes>& all, std::int64_t group_size = 0) {
     const Op op = weights_op(kind);
     for (const Sizes& sizes : all) {
-      for (const Form packed : {in_buffer, in_texture}) {
+      for (const Form packed : {weights_in_buffer, weights_in_texture}) {
         Trial trial = trial_of(op, "setup", sizes, group_size == 0 ? sizes.k : group_size);
         trial.fill = FillKind::Uniform;
         trial.forms[trial.forms.size() - 2] = packed;
-        trial.tune = {{"weights", packed == in_texture ? 1 : 0}};
+        trial.tune = {{"weights", packed == weights_in_texture ? 1 : 0}};
         expect_right_here(trial);
       }
     }
@@ -231,7 +231,7 @@ Op table_op(bool by_quad) {
     const Linear linear = weights_linear_of(params);
     const std::int64_t quads = div_up(linear.n, 4);
     const Shape shape = by_quad ? Shape{quads, linear.groups(), 4} : Shape{linear.groups(), 4 * quads};
-    return std::vector{int4_weights(linear).back(), output("table", shape, {in_buffer})};
+    return std::vector{int4_weights(linear).back(), output("table", shape, {weights_in_buffer})};
   };
   op.reference = [by_quad, tensors = op.tensors](const Params& params, std::span<const HostTensor> inputs) {
     const Linear linear = weights_linear_of(params);
@@ -297,8 +297,8 @@ std::vector<TensorSpec> half_scales_tensors(const Params& params) {
   TensorSpec scales = int4_weights(linear).back();
   scales.domain = {};
   const std::int64_t columns = 4 * div_up(linear.n, 4);
-  return {scales, output("halves", {linear.groups(), columns}, {in_buffer}),
-          output("factors", {columns}, {in_buffer})};
+  return {scales, output("halves", {linear.groups(), columns}, {weights_in_buffer}),
+          output("factors", {columns}, {weights_in_buffer})};
 }
 
 std::vector<Expected> half_scales_reference(const Params& params, std::span<const HostTensor> inputs) {

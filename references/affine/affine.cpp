@@ -149,7 +149,7 @@ BlockRule rule_of(const Affine& affine, std::span<const HostTensor> inputs, std:
 }
 
 template <ZeroPointDomain domain>
-inline float real_of(std::int32_t q, const BlockRule& rule) {
+inline float dequantized(std::int32_t q, const BlockRule& rule) {
   if constexpr (domain == ZeroPointDomain::Float) {
     return (static_cast<float>(q) - rule.mid) * rule.scale + rule.zero_point;
   }
@@ -163,7 +163,7 @@ void dequantize(const Affine& affine, std::span<const HostTensor> inputs, std::s
     for_each_run(affine.grid, first, last, [&](BlockRun run) {
       const BlockRule rule = rule_of<domain>(affine, inputs, run.block);
       for (std::int64_t i = run.first; i < run.first + run.count; ++i) {
-        store(y[i], real_of<domain>(static_cast<std::int32_t>(q[i]), rule));
+        store(y[i], dequantized<domain>(static_cast<std::int32_t>(q[i]), rule));
       }
     });
   });

@@ -79,7 +79,7 @@ QParamsRule mapping_of(const Params& params, const QParamsLimits& limits) {
   return QParamsRule::SymmetricNoClippingErr;
 }
 
-DType real_of(const Params& params) {
+DType real_dtype(const Params& params) {
   return parse_dtype(params.choice("dtype")).value();
 }
 
@@ -94,24 +94,25 @@ BlockGrid tokens_of(const Shape& shape) {
 
 ChooseQParams choose_affine(const Params& params) {
   const QParamsLimits limits = limits_of(params);
-  return {block_grid(params.ints("shape"), params.ints("block_size")), real_of(params),
+  return {block_grid(params.ints("shape"), params.ints("block_size")), real_dtype(params),
           mapping_of(params, limits), limits};
 }
 
 ChooseQParams choose_tensor(const Params& params) {
   const Shape& shape = params.ints("shape");
-  return {block_grid(shape, std::vector<std::int64_t>(shape.size(), -1)), real_of(params),
+  return {block_grid(shape, std::vector<std::int64_t>(shape.size(), -1)), real_dtype(params),
           QParamsRule::Asymmetric, limits_of(params)};
 }
 
 ChooseQParams choose_per_token(const Params& params) {
   const auto eps = static_cast<float>(params.number("eps"));
-  return {tokens_of(params.ints("shape")), real_of(params), QParamsRule::PerToken, {-128, 127, eps}};
+  return {tokens_of(params.ints("shape")), real_dtype(params), QParamsRule::PerToken, {-128, 127, eps}};
 }
 
 ChooseQParams choose_per_row(const Params& params) {
   const QuantLimits range = quant_limits(params);
-  return {tokens_of(params.ints("shape")), real_of(params), QParamsRule::PerRow, {range.min, range.max, 0}};
+  return {
+      tokens_of(params.ints("shape")), real_dtype(params), QParamsRule::PerRow, {range.min, range.max, 0}};
 }
 
 std::vector<Expected> choose_qparams(const ChooseQParams& op, std::span<const HostTensor> inputs) {

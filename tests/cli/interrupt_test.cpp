@@ -121,18 +121,18 @@ class Running {
   int pid_ = 0;
 };
 
-std::size_t count(const RunReport& report, Status status) {
+std::size_t rows_with(const RunReport& report, Status status) {
   return static_cast<std::size_t>(std::ranges::count(report.records, status, &Record::status));
 }
 
 void expect_one_status_a_row(const RunReport& report) {
   EXPECT_FALSE(report.complete);
   ASSERT_EQ(report.records.size(), static_cast<std::size_t>(long_rows));
-  EXPECT_LE(count(report, Status::Interrupted), 1U);
-  EXPECT_EQ(count(report, Status::Fail), 0U);
-  EXPECT_EQ(count(report, Status::Interrupted) + count(report, Status::Missing) + count(report, Status::Pass),
+  EXPECT_LE(rows_with(report, Status::Interrupted), 1U);
+  EXPECT_EQ(rows_with(report, Status::Fail), 0U);
+  EXPECT_EQ(rows_with(report, Status::Interrupted) + rows_with(report, Status::Missing) + rows_with(report, Status::Pass),
             report.records.size());
-  EXPECT_GT(count(report, Status::Missing), 0U);
+  EXPECT_GT(rows_with(report, Status::Missing), 0U);
 }
 
 void expect_clean_end(Running& running) {

@@ -50,8 +50,8 @@ std::size_t times_in(const std::string& text, const std::string& words) {
 }
 
 /// A folder of runs with a mock worker of a CPU device, which needs none.
-struct Desk {
-  Desk() { file = folder.write("c.yaml", side_by_side_cases); }
+struct WorkersDesk {
+  WorkersDesk() { file = folder.write("c.yaml", side_by_side_cases); }
 
   std::string mock(const std::string& arguments) const {
     return (fs::absolute(ASSAY_SOURCE_DIR) / "tests/farm/mock_worker.py").string() + " --state " +
@@ -84,7 +84,7 @@ struct Desk {
 /// A run that goes on beside the test, with two workers that each hang in a row.
 class HangingPair {
  public:
-  explicit HangingPair(const Desk& desk) : desk_(desk) {
+  explicit HangingPair(const WorkersDesk& desk) : desk_(desk) {
     std::vector<std::string> words =
         desk.run_words({"--workers", "2", "--worker-command",
                         desk.mock("--rows 12 --perf 2 --fault hang@0 --fault hang@6")});
@@ -111,12 +111,12 @@ class HangingPair {
   }
 
  private:
-  const Desk& desk_;
+  const WorkersDesk& desk_;
   int pid_ = 0;
 };
 
 TEST(SideBySide, AKillIsToldOfBothRowsThatRanAndGoingOnLosesNone) {
-  const Desk desk;
+  const WorkersDesk desk;
   HangingPair run(desk);
   ASSERT_TRUE(run.wait_until_both_hang()) << desk.journal_text();
   run.end_with(SIGKILL);
@@ -137,7 +137,7 @@ TEST(SideBySide, AKillIsToldOfBothRowsThatRanAndGoingOnLosesNone) {
 }
 
 TEST(SideBySide, ARowThatKillsTheRunAgainAndAgainIsFoundAmongThoseThatRanBesideIt) {
-  const Desk desk;
+  const WorkersDesk desk;
   for (int kill = 0; kill < 3; ++kill) {
     // Row 6 kills the run as soon as it runs; row 0 ran beside it the first time.
     const std::string faults =
@@ -164,7 +164,7 @@ TEST(SideBySide, ARowThatKillsTheRunAgainAndAgainIsFoundAmongThoseThatRanBesideI
 }
 
 TEST(SideBySide, TimedRowsBeginWhenAllOthersHaveEnded) {
-  const Desk desk;
+  const WorkersDesk desk;
   ASSERT_EQ(desk.run_mock("--rows 30 --perf 6", {"--workers", "3"}).exit_code, 0);
   EXPECT_EQ(count_of(desk.report(), Status::Pass), 30U);
   std::istringstream lines(desk.journal_text());
@@ -177,7 +177,7 @@ TEST(SideBySide, TimedRowsBeginWhenAllOthersHaveEnded) {
 }
 
 TEST(SideBySide, AWorkerThatCrashesCostsItsRowAndNoOther) {
-  const Desk desk;
+  const WorkersDesk desk;
   const ProcessResult result =
       desk.run_mock("--rows 20 --perf 4 --fault segfault@3 --fault segfault@18", {"--workers", "2"});
   EXPECT_EQ(result.exit_code, 1) << result.err;
@@ -191,7 +191,7 @@ TEST(SideBySide, AWorkerThatCrashesCostsItsRowAndNoOther) {
 }
 
 TEST(SideBySide, EnoughFailuresStopAllWorkers) {
-  const Desk desk;
+  const WorkersDesk desk;
   std::string faults = "--rows 40";
   for (int row = 0; row < 40; ++row) faults += " --fault fail@" + std::to_string(row);
   const ProcessResult result = desk.run_mock(faults, {"--workers", "2", "--max-failures", "3"});
@@ -219,7 +219,7 @@ std::map<std::string, std::string> verdicts(const RunReport& report) {
 TEST(SideBySide, GivesTheReportThatOneWorkerGives) {
   std::map<std::string, std::string> reports[2];
   for (const int workers : {1, 2}) {
-    const Desk desk;
+    const WorkersDesk desk;
     const ProcessResult result =
         assay(desk.run_words({"--budget", "0.01", "--workers", std::to_string(workers)}));
     EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
@@ -233,7 +233,7 @@ TEST(SideBySide, GivesTheReportThatOneWorkerGives) {
 }
 
 TEST(SideBySide, IsRefusedWhereNoWorkerRuns) {
-  const Desk desk;
+  const WorkersDesk desk;
   for (const char* other : {"--no-isolation", "--watch"}) {
     const ProcessResult result = assay(desk.run_words({"--workers", "2", other}));
     EXPECT_EQ(result.exit_code, 2);

@@ -229,10 +229,10 @@ INSTANTIATE_TEST_SUITE_P(DISABLED_OfAll, HostFaults, testing::ValuesIn(names_of_
 
 using ::testing::ContainsRegex;
 
-using Damage = std::function<void(Program&)>;
+using LinearDamage = std::function<void(Program&)>;
 
 /// The op with one impl, whose program is damaged. An op is kept by the caller, as cases refer to it.
-Op damaged(const std::string& name, const std::string& impl, const Damage& damage) {
+Op damaged(const std::string& name, const std::string& impl, const LinearDamage& damage) {
   static const Registry registry = ops::registry();
   const Op* real = registry.find(name);
   if (real == nullptr) throw std::logic_error("there is no op " + name);
@@ -270,7 +270,7 @@ Scratch& scratch_of(Program& program, const std::string& name) {
   return *found;
 }
 
-Damage with_define(const std::string& shader, const std::string& name, const std::string& value) {
+LinearDamage with_define(const std::string& shader, const std::string& name, const std::string& value) {
   return [=](Program& program) {
     for (Define& define : dispatch_of(program, shader).defines) {
       if (define.name == name) define.value = value;

@@ -105,7 +105,7 @@ struct Victim {
   std::uint32_t turned = 0;
 };
 
-Victim flip() {
+Victim flip_victim() {
   return {test::flip_op(), 4 * words, 0xFFFFFFFFU};
 }
 
@@ -213,7 +213,7 @@ Record timed(const Victim& victim, const std::string& cheat, std::optional<std::
 class LivesOnThePast : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(LivesOnThePast, AndIsWrongWhereDataTakeTurns) {
-  for (const Victim& victim : {flip(), negate()}) {
+  for (const Victim& victim : {flip_victim(), negate()}) {
     const Record record = timed(victim, GetParam(), 77);
     EXPECT_EQ(record.status, Status::Fail) << victim.op.name;
     EXPECT_FALSE(record.perf) << "a wrong kernel has no time";
@@ -222,7 +222,7 @@ TEST_P(LivesOnThePast, AndIsWrongWhereDataTakeTurns) {
 }
 
 TEST_P(LivesOnThePast, AndIsRefusedWithoutAnExcuse) {
-  for (const Victim& victim : {flip(), negate()}) {
+  for (const Victim& victim : {flip_victim(), negate()}) {
     const Record record = timed(victim, GetParam(), std::nullopt, {.excuse = ""});
     EXPECT_EQ(record.status, Status::Fail);
     EXPECT_THAT(record.reason, HasSubstr("what the program before left there"));
@@ -239,7 +239,7 @@ TEST(FasterWhenRepeated, IsAProgramThatKeepsItsAnswersByTheirData) {
   // cheat still does. A submission has room for at least two such programs: of one alone nothing is repeated.
   const int rounds = is_on_a_cpu() ? 1'200 : 40'000;
   const How how{.rounds = rounds, .submission_ns = 400e6};
-  for (const Victim& victim : {flip(), negate()}) {
+  for (const Victim& victim : {flip_victim(), negate()}) {
     const Record cheat = timed(victim, "remembers_by_key", 77, how);
     EXPECT_EQ(cheat.status, Status::Suspect) << cheat.reason;
     EXPECT_THAT(cheat.reason, HasSubstr("faster when repeated"));
@@ -253,7 +253,7 @@ TEST(FasterWhenRepeated, IsAProgramThatKeepsItsAnswersByTheirData) {
 
 TEST(FasterOnKnownData, IsAProgramThatKnowsTheRepositorysData) {
   const int rounds = is_on_a_cpu() ? 400 : 40'000;
-  for (const Victim& victim : {flip(), negate()}) {
+  for (const Victim& victim : {flip_victim(), negate()}) {
     const Record cheat = timed(victim, "is_fast_for_known_data", 77, {.rounds = rounds});
     EXPECT_EQ(cheat.status, Status::Suspect) << cheat.reason;
     EXPECT_THAT(cheat.reason, HasSubstr("faster on known data"));
@@ -262,22 +262,22 @@ TEST(FasterOnKnownData, IsAProgramThatKnowsTheRepositorysData) {
 
 TEST(SecretTimes, AreNotOfDataThatAProgramKnows) {
   const int rounds = is_on_a_cpu() ? 200 : 40'000;
-  const Record known = timed(flip(), "is_fast_for_known_data", 77, {.rounds = rounds});
+  const Record known = timed(flip_victim(), "is_fast_for_known_data", 77, {.rounds = rounds});
   const Record secret =
-      timed(flip(), "is_fast_for_known_data", 77, {.rounds = rounds, .times_secret_data = true});
+      timed(flip_victim(), "is_fast_for_known_data", 77, {.rounds = rounds, .times_secret_data = true});
   EXPECT_EQ(secret.status, Status::Pass) << secret.reason;
   ASSERT_TRUE(known.perf && secret.perf);
   EXPECT_EQ(secret.perf->sets, 2);
   EXPECT_EQ(secret.perf->verified_pct, 100);
   EXPECT_EQ(secret.perf->output_hash, secret.accuracy->output_hash) << "of the case's own data";
   EXPECT_EQ(secret.perf->output_hash, known.perf->output_hash);
-  const Record honest = timed(flip(), "honest", 77, {.rounds = rounds});
+  const Record honest = timed(flip_victim(), "honest", 77, {.rounds = rounds});
   ASSERT_TRUE(honest.perf);
   EXPECT_GT(secret.perf->time_us_p50, 0.5 * honest.perf->time_us_p50) << "it does all the work";
 }
 
 TEST(FasterWhenRepeated, IsRefusedWithoutAnExcuse) {
-  const Record record = timed(flip(), "remembers_by_key", 77, {.excuse = ""});
+  const Record record = timed(flip_victim(), "remembers_by_key", 77, {.excuse = ""});
   EXPECT_EQ(record.status, Status::Fail);
   EXPECT_THAT(record.reason, HasSubstr("what the program before left there"));
 }
@@ -285,7 +285,7 @@ TEST(FasterWhenRepeated, IsRefusedWithoutAnExcuse) {
 /// With the same data all the time the answers that such programs leave are right.
 TEST(Audit, FindsProgramsThatLeaveTheirWorkUndone) {
   for (const char* cheat : {"skips_when_marked", "a_share_a_program", "first_workgroup_only"}) {
-    for (const Victim& victim : {flip(), negate()}) {
+    for (const Victim& victim : {flip_victim(), negate()}) {
       const Record record = timed(victim, cheat, std::nullopt);
       EXPECT_EQ(record.status, Status::Fail) << victim.op.name << " " << cheat;
       EXPECT_THAT(record.reason, HasSubstr("the timed runs did not compute the answer that was judged"));
@@ -295,7 +295,7 @@ TEST(Audit, FindsProgramsThatLeaveTheirWorkUndone) {
 
 /// Every answer that such a program leaves is right: it is spared half of the work where the outputs hold it.
 TEST(Audit, FindsAProgramThatLeavesTheAnswerOfTheSameDataAsItIs) {
-  for (const Victim& victim : {flip(), negate()}) {
+  for (const Victim& victim : {flip_victim(), negate()}) {
     const Record record = timed(victim, "skips_the_same_data", 77, {.blocks = 12});
     EXPECT_EQ(record.status, Status::Fail) << victim.op.name;
     EXPECT_FALSE(record.perf) << "a wrong kernel has no time";
@@ -306,7 +306,7 @@ TEST(Audit, FindsAProgramThatLeavesTheAnswerOfTheSameDataAsItIs) {
 TEST(Audit, FindsAColdProgramWhoseSetsComeAgainInASubmission) {
   const How how{.caches = Caches::Cold, .cache_bytes = 1, .sample_ns = 20e6, .blocks = 12};
   for (const char* cheat : {"skips_the_same_data", "skips_when_marked"}) {
-    for (const Victim& victim : {flip(), negate()}) {
+    for (const Victim& victim : {flip_victim(), negate()}) {
       const Record record = timed(victim, cheat, 77, how);
       EXPECT_EQ(record.status, Status::Fail) << victim.op.name << " " << cheat;
       EXPECT_THAT(record.reason, HasSubstr("the timed runs did not compute the answer that was judged"));
@@ -319,9 +319,9 @@ TEST(ColdSets, SpareNoWorkWhenTheyComeAgain) {
   const How how{.caches = Caches::Cold,
                 .rounds = is_on_a_cpu() ? 200 : 40'000,
                 .cache_bytes = std::uint64_t{256} << 10};
-  const Record honest = timed(flip(), "honest", 77, how);
+  const Record honest = timed(flip_victim(), "honest", 77, how);
   ASSERT_TRUE(honest.perf) << honest.reason;
-  const Record cheat = timed(flip(), "skips_when_marked", 77, how);
+  const Record cheat = timed(flip_victim(), "skips_when_marked", 77, how);
   if (cheat.status == Status::Fail) return;
   ASSERT_TRUE(cheat.perf) << cheat.reason;
   EXPECT_GT(cheat.perf->time_us_p50, 0.5 * honest.perf->time_us_p50);
@@ -329,7 +329,7 @@ TEST(ColdSets, SpareNoWorkWhenTheyComeAgain) {
 
 TEST(Memory, ThatProgramsMayNotWriteIsInspectedAfterEveryBlock) {
   for (const Caches caches : {Caches::Hot, Caches::Cold}) {
-    for (const Victim& victim : {flip(), negate()}) {
+    for (const Victim& victim : {flip_victim(), negate()}) {
       const Record record =
           timed(victim, "marks_a_guard", 77, {.caches = caches, .cache_bytes = 1, .sample_ns = 20e6});
       EXPECT_EQ(record.status, Status::Fail) << victim.op.name;
@@ -341,7 +341,7 @@ TEST(Memory, ThatProgramsMayNotWriteIsInspectedAfterEveryBlock) {
 }
 
 TEST(Turns, AreTakenByHonestProgramsWithoutHarm) {
-  for (const Victim& victim : {flip(), negate()}) {
+  for (const Victim& victim : {flip_victim(), negate()}) {
     const Record record = timed(victim, "honest", 77);
     EXPECT_EQ(record.status, Status::Pass) << record.reason;
     ASSERT_TRUE(record.perf);
@@ -352,13 +352,13 @@ TEST(Turns, AreTakenByHonestProgramsWithoutHarm) {
 }
 
 TEST(Turns, AreTakenByTheSetsOfAColdRow) {
-  const Record record = timed(flip(), "honest", 77, {.caches = Caches::Cold});
+  const Record record = timed(flip_victim(), "honest", 77, {.caches = Caches::Cold});
   EXPECT_EQ(record.status, Status::Pass) << record.reason;
   EXPECT_EQ(record.perf->verified_pct, 100);
 }
 
 TEST(Turns, AreNotTakenWithoutASecretSeed) {
-  const Record record = timed(flip(), "honest", std::nullopt);
+  const Record record = timed(flip_victim(), "honest", std::nullopt);
   ASSERT_TRUE(record.perf) << record.reason;
   EXPECT_EQ(record.perf->sets, 1);
 }

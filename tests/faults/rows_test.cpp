@@ -146,7 +146,7 @@ TEST(ResumedRow, WhoseBaselineHasEndedSharesNoRoundWithIt) {
 }
 
 /// The state, in a builder, of the rows that still have to run.
-RowsLeft rows_left(const ReportBuilder& told) {
+RowsLeft rows_to_run_of(const ReportBuilder& told) {
   RowsLeft left;
   for (RowIndex row = 0; row < told.rows(); ++row) {
     const RowEvents& events = told.events(row);
@@ -168,8 +168,8 @@ TEST(ResumedRun, EndsAsOneThatWasNeverStopped) {
   const auto run = [&](int blocks) {  // until so many were taken
     const auto told = [&] { return builder.events(0).blocks.size() + builder.events(1).blocks.size(); };
     options.stop_requested = [&, most = told() + blocks] { return told() >= most; };
-    EXPECT_EQ(run_on_device(Bench::shared().device(), Bench::shared().shaders(), groups, rows_left(builder),
-                            {}, options, builder),
+    EXPECT_EQ(run_on_device(Bench::shared().device(), Bench::shared().shaders(), groups,
+                            rows_to_run_of(builder), {}, options, builder),
               "");
   };
   run(3);

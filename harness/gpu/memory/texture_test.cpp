@@ -96,7 +96,8 @@ TEST_F(TextureTest, GivesBackWhatWasWrittenWhateverTheDtypeAndTheExtent) {
     for (std::uint32_t i = 0; i < tensors.size(); ++i) {
       EXPECT_EQ(memory.size(Resource::tensor(i)), static_cast<std::uint64_t>(tensors[i].bytes()));
       EXPECT_TRUE(memory.read(Resource::tensor(i)) == texels(tensors[i], i))
-          << name_of(dtype) << " " << to_string(tensors[i].shape()) << " " << to_string(tensors[i].form());
+          << name_of(dtype) << " " << assay::to_string(tensors[i].shape()) << " "
+          << to_string(tensors[i].form());
     }
   }
 }
@@ -111,7 +112,7 @@ TEST_F(TextureTest, AKernelReadsOneTextureAndWritesAnother) {
       memory.write(Resource::tensor(0), texels(physical, 1));
       prepare(program, tensors).run(memory, "mirror", timeout_s);
       EXPECT_TRUE(memory.read(Resource::tensor(1)) == mirrored(physical, texels(physical, 1)))
-          << name_of(dtype) << " " << to_string(physical.shape()) << " " << to_string(physical.form());
+          << name_of(dtype) << " " << assay::to_string(physical.shape()) << " " << to_string(physical.form());
       EXPECT_TRUE(memory.read(Resource::tensor(0)) == texels(physical, 1));
     }
   }
@@ -135,7 +136,7 @@ TEST_F(TextureTest, AKernelReadsTheSameThroughASamplerAsThroughAnImage) {
       prepare(program, tensors, 0).run(memory, "sample", timeout_s);
       const auto lanes = static_cast<std::uint32_t>(texels(physical, 1).size() / size_of(dtype));
       EXPECT_EQ(words_of(memory.read(Resource::tensor(1))), (std::vector<std::uint32_t>{lanes, 0}))
-          << name_of(dtype) << " " << to_string(physical.shape()) << " " << to_string(physical.form());
+          << name_of(dtype) << " " << assay::to_string(physical.shape()) << " " << to_string(physical.form());
     }
   }
 }

@@ -4,6 +4,7 @@
 #include "harness/report/record/words.h"
 #include "tests/support/records.h"
 #include "tests/support/report_text.h"
+#include "tests/support/tell.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 namespace assay {
 namespace {
 
+using test::infos_of;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -115,12 +117,6 @@ TEST(TimeLeft, BeginsAnewWithAPlan) {
   left.plan(rows(2, 0), 60);
   left.ended(row("accu"), 61);
   EXPECT_EQ(left.seconds(), 1.0);
-}
-
-std::vector<RowInfo> infos_of(const std::vector<Record>& records) {
-  std::vector<RowInfo> infos;
-  for (const Record& record : records) infos.push_back(record.info);
-  return infos;
 }
 
 // A console on strings, with a clock that the test advances.
