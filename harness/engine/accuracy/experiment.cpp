@@ -34,10 +34,11 @@ std::optional<std::size_t> first_difference(std::span<const std::byte> a, std::s
 /// A program reads its inputs and writes its outputs; what it updates in place it may read, too.
 std::vector<gpu::TensorAccess> access_of(const Case& test_case) {
   std::vector<gpu::TensorAccess> access;
-  for (const TensorSpec& spec : test_case.tensors)
+  for (const TensorSpec& spec : test_case.tensors) {
     access.push_back(spec.starts_as    ? gpu::TensorAccess::Any
                      : spec.is_input() ? gpu::TensorAccess::Read
                                        : gpu::TensorAccess::Write);
+  }
   return access;
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/gpu.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -139,9 +140,8 @@ TEST_F(ExecutableTest, ASecondDispatchReadsWhatTheFirstWroteToScratch) {
   memory.write(Resource::tensor(0), bytes_of(input));
   executable(program, 0).run(memory, "square and reverse", timeout_s);
   std::vector<std::uint32_t> expected;
-  for (auto i = input.rbegin(); i != input.rend(); ++i) {
-    expected.push_back(*i * *i);
-  }
+  for (const std::uint32_t x : input) expected.push_back(x * x);
+  std::ranges::reverse(expected);
   EXPECT_EQ(words_of(memory.read(Resource::tensor(1))), expected);
 }
 

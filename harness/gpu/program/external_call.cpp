@@ -79,8 +79,8 @@ std::string number_text(const Number& number) {
 /// Finds what one dispatch names in its module.
 class CallResolver {
  public:
-  CallResolver(const Dispatch& dispatch, const Spirv& spirv, const DeviceInfo& device)
-      : dispatch_(dispatch), call_(*dispatch.external), spirv_(spirv), device_(device) {
+  CallResolver(const Dispatch& dispatch, Spirv spirv, const DeviceInfo& device)
+      : dispatch_(dispatch), call_(*dispatch.external), spirv_(std::move(spirv)), device_(device) {
     if (call_.local_size[0] != 0) resize();
     declared_ = declarations_of(spirv_.words);
   }
