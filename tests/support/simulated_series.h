@@ -4,6 +4,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/tensor/fill/fill.h"
+#include "harness/tensor/fill/random_bits.h"
 #include "tests/support/records.h"
 
 #include <cstdint>

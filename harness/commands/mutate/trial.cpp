@@ -6,7 +6,7 @@
 #include "harness/engine/accuracy/accuracy.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/run/row_plan.h"
-#include "harness/gpu/spirv/spirv_rewrites.h"
+#include "harness/gpu/spirv/spirv_optimized.h"
 
 #include <fmt/format.h>
 

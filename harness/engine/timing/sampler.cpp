@@ -4,6 +4,7 @@
 #include "harness/base/error.h"
 #include "harness/base/statistics.h"
 #include "harness/tensor/fill/fill.h"
+#include "harness/tensor/fill/random_bits.h"
 
 #include <fmt/format.h>
 

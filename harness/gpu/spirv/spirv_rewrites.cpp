@@ -3,8 +3,6 @@
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 
-#include <spirv-tools/optimizer.hpp>
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -192,18 +190,6 @@ std::vector<std::uint32_t> with_cleared_workgroup_memory(std::span<const std::ui
   each_instruction(words, "workgroup memory",
                    [&](const SpirvInstruction& instruction) { clearing.copy(instruction); });
   return std::move(clearing).result();
-}
-
-std::vector<std::uint32_t> optimized(const std::vector<std::uint32_t>& words) {
-  spvtools::Optimizer optimizer(SPV_ENV_VULKAN_1_1);
-  optimizer.SetMessageConsumer([](auto&&...) {});
-  optimizer.RegisterPass(spvtools::CreateStripDebugInfoPass());
-  optimizer.RegisterPerformancePasses();
-  optimizer.RegisterPass(spvtools::CreateCompactIdsPass());
-  spvtools::OptimizerOptions options;
-  options.set_run_validator(false);
-  std::vector<std::uint32_t> result;
-  return optimizer.Run(words.data(), words.size(), &result, options) ? result : words;
 }
 
 }  // namespace assay::gpu

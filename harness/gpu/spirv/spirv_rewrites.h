@@ -36,8 +36,4 @@ std::optional<std::vector<std::uint32_t>> with_local_size(std::span<const std::u
 /// takes time, which must be the same for whatever is compared. Throws Error as each_instruction() does.
 std::vector<std::uint32_t> with_cleared_workgroup_memory(std::span<const std::uint32_t> words);
 
-/// The module as SPIRV-Tools optimizes it for speed, without debug information. Equal results run equally;
-/// different ones may too. A module that cannot be optimized stays as it is.
-std::vector<std::uint32_t> optimized(const std::vector<std::uint32_t>& words);
-
 }  // namespace assay::gpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/report/writers/csv.h"
+#include "harness/report/writers/history.h"
 
 #include <cstddef>
 #include <cstdint>

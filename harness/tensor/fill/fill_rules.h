@@ -1,7 +1,8 @@
 #pragma once
 
 #include "harness/tensor/dtype.h"
-#include "harness/tensor/fill/fill.h"
+#include "harness/tensor/fill/fill_spec.h"
+#include "harness/tensor/fill/random_bits.h"
 #include "harness/tensor/tensor.h"
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-#include "harness/report/writers/writers.h"
+// Google Benchmark's two formats. Its own reporters describe the machine and the time at which the report is
+// written; here they are the run's. Its console reporter writes the table. The JSON is written here, in the
+// format of its JSON reporter: that one passes each number through a stream, which took most of the time of
+// writing the largest report.
 
-#include "harness/base/file.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
-#include "harness/report/journal/codec.h"
-#include "harness/report/record/time_totals.h"
 #include "harness/report/record/words.h"
-#include "harness/report/writers/csv.h"
+#include "harness/report/writers/writers.h"
 
 #include <benchmark/benchmark.h>
 #include <nlohmann/json.hpp>
@@ -16,7 +16,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -25,12 +24,6 @@
 #include <vector>
 
 namespace assay {
-
-// Google Benchmark's two formats. Its own reporters describe the machine and the time at which the report is
-// written; here they are the run's. Its console reporter writes the table. The JSON is written here, in the
-// format of its JSON reporter: that one passes each number through a stream, which took most of the time of
-// writing the largest report.
-
 namespace {
 
 using Run = benchmark::BenchmarkReporter::Run;
@@ -278,34 +271,6 @@ std::string perf_console(const RunReport& report) {
   reporter.SetErrorStream(&out);
   for (const auto& runs : rows) reporter.ReportRuns(runs);
   return out.str();
-}
-
-std::string run_json(const RunReport& report) {
-  nlohmann::ordered_json json = json_of(report.run);
-  json["complete"] = report.complete;
-  json["journal_cut_off"] = report.cut_off;
-  if (report.lines_left_out > 0) json["journal_lines_left_out"] = report.lines_left_out;
-  json["cases"] = report.records.size();
-  std::map<Status, std::size_t> counts;
-  for (const Record& record : report.records) ++counts[record.status];
-  auto& statuses = json["statuses"] = nlohmann::ordered_json::object();
-  for (const auto& [status, count] : counts) statuses[std::string(name_of(status))] = count;
-  if (const auto totals = time_totals(report)) {
-    json["timed_rows"] = {{"wall_s", totals->rows_s},       {"submitted_s", totals->submitted_s},
-                          {"heating_s", totals->heating_s}, {"judging_s", totals->judging_s},
-                          {"filling_s", totals->filling_s}, {"resting_s", totals->resting_s}};
-  }
-  return json.dump(2) + "\n";
-}
-
-void write_reports(const std::filesystem::path& dir, const RunReport& report) {
-  make_directories(dir);
-  replace_file(dir / "accu.csv", [&](std::ostream& out) { write_accu_csv(report, out); });
-  replace_file(dir / "perf.csv", [&](std::ostream& out) { write_perf_csv(report, out); });
-  replace_file(dir / history_name, [&](std::ostream& out) { write_history_csv(report, out); });
-  replace_file(dir / "perf.json", [&](std::ostream& out) { write_perf_json(report, out); });
-  replace_file(dir / "junit.xml", [&](std::ostream& out) { write_junit_xml(report, out); });
-  replace_file(dir / "run.json", run_json(report));
 }
 
 }  // namespace assay
