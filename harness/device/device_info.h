@@ -169,6 +169,9 @@ struct DeviceInfo {
   /// Shapes that shaders reach through either extension, with subgroup scope, signed integers and
   /// floats of at most 32 bits; empty without the feature.
   std::vector<CooperativeShape> cooperative_shapes;
+  /// Shapes that were listed too, but multiply wrongly, and are not used: "16x16x16 i8 to i32 by
+  /// VK_KHR_cooperative_matrix: 12 of 256 wrong"
+  std::vector<std::string> wrong_matrices;
 
   std::array<std::uint32_t, 3> max_workgroup_count{65535, 65535, 65535};
   std::array<std::uint32_t, 3> max_workgroup_size{128, 128, 64};

@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
-#include "harness/base/source_hash.h"
+#include "harness/base/hash.h"
 #include "harness/external/manifest_at_point.h"
 #include "harness/external/other_op.h"
 #include "harness/external/python/python_reference.h"

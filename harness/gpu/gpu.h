@@ -139,6 +139,9 @@ class Device {
   /// empty.
   void distrust_timestamps();
 
+  /// From now on info() does not list a shape of matrices; `why` joins DeviceInfo::wrong_matrices.
+  void distrust_matrices(const CooperativeShape& shape, std::string why);
+
   /// Loads the driver's pipeline cache of earlier runs from a file in `directory` (empty: no cache on disk);
   /// save_pipelines() writes it back. Call this before anything is compiled.
   void keep_pipelines_in(const std::filesystem::path& directory);

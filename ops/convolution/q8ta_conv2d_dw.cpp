@@ -1,5 +1,4 @@
-#include "ops/convolution/q8ta_conv2d_dw.h"
-
+#include "harness/op/op.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -356,15 +355,7 @@ std::vector<Tunable> tunables() {
           bake_tunable()};
 }
 
-Impl choosing() {
-  Impl impl{.name = "auto"};
-  impl.summary = "`direct`";
-  impl.choose = [](const BuildContext&) { return std::vector<std::string>{"direct"}; };
-  return impl;
-}
-
-}  // namespace
-
+/// An invocation computes several pixels of y, four channels of each.
 Impl depthwise_direct() {
   return {.name = "direct",
           .summary =
@@ -375,6 +366,15 @@ Impl depthwise_direct() {
           .build = build,
           .invalid_reason = invalid_reason};
 }
+
+Impl choosing() {
+  Impl impl{.name = "auto"};
+  impl.summary = "`direct`";
+  impl.choose = [](const BuildContext&) { return std::vector<std::string>{"direct"}; };
+  return impl;
+}
+
+}  // namespace
 
 Op q8ta_conv2d_dw() {
   return integer_convolution(

@@ -6,6 +6,7 @@
 #include "ops/linear/tensors.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -220,19 +221,23 @@ std::string sizes_text(const WantedFragment& wanted) {
   return fmt::format("{}x{}x{} ", text(wanted.m), text(wanted.n), text(wanted.k));
 }
 
-std::string missing_matrices(const LinearKind& kind, const WantedFragment& wanted) {
+std::string missing_matrices(const DeviceInfo& device, const LinearKind& kind, const WantedFragment& wanted) {
   const char* extension = wanted.matrices == WantedMatrices::Nv    ? "VK_NV_cooperative_matrix"
                           : wanted.matrices == WantedMatrices::Khr ? "VK_KHR_cooperative_matrix"
                                                                    : "VK_KHR_ or VK_NV_cooperative_matrix";
-  return fmt::format("{} with products of {}{} is missing", extension, sizes_text(wanted),
-                     kind.is_real() ? "f16 to f32" : "i8 to i32");
+  const std::string wrong =
+      device.wrong_matrices.empty()
+          ? ""
+          : fmt::format("; the device multiplies wrongly by {}", fmt::join(device.wrong_matrices, ", by "));
+  return fmt::format("{} with products of {}{} is missing{}", extension, sizes_text(wanted),
+                     kind.is_real() ? "f16 to f32" : "i8 to i32", wrong);
 }
 
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
   const WantedFragment wanted = wanted_fragment(context);
   const bool needs_matrices = context.tuned("plain", 1) == 0 || wanted.matrices != WantedMatrices::Any;
-  if (needs_matrices && !fragment_of(device, kind, wanted)) return missing_matrices(kind, wanted);
+  if (needs_matrices && !fragment_of(device, kind, wanted)) return missing_matrices(device, kind, wanted);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;
   if (auto reason = shape_unsupported_reason(tiling, device)) return reason;

@@ -156,6 +156,16 @@ TEST_F(CoopmatTest, MatricesAreDemandedByName) {
   EXPECT_FALSE(has_matrices(of_halves, {XKind::Int8, WeightKind::Int8}));
 }
 
+TEST_F(CoopmatTest, MatricesThatMultiplyWronglyAreNamedWhereNoneIsLeft) {
+  DeviceInfo device = gpu;
+  device.cooperative_shapes.clear();
+  device.wrong_matrices = {"16x16x32 i8 to i32 by VK_KHR_cooperative_matrix: 12 of 256 wrong"};
+  EXPECT_EQ(refusal_on(device, trial("q8ta_linear", {5, 64, 20}, {{"plain", 0}})),
+            "VK_KHR_ or VK_NV_cooperative_matrix with products of i8 to i32 is missing; the device "
+            "multiplies wrongly "
+            "by 16x16x32 i8 to i32 by VK_KHR_cooperative_matrix: 12 of 256 wrong");
+}
+
 TEST_F(CoopmatTest, AFragmentThatIsMissingIsNamed) {
   EXPECT_EQ(refusal_on(gpu, trial("q8ta_linear", {5, 64, 20}, {{"plain", 0}, {"fragment_m", 64}})),
             "VK_KHR_ or VK_NV_cooperative_matrix with products of 64x?x? i8 to i32 is missing");

@@ -3,7 +3,6 @@
 #include "harness/base/clock.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
-#include "harness/commands/export/unix_time.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/words.h"
 
@@ -11,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <optional>
 
 namespace assay::app {
@@ -67,6 +68,14 @@ Labels with(Labels labels, const Labels& more) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> unix_seconds(const std::string& utc) {
+  std::tm parts{};
+  if (::strptime(utc.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts) == nullptr) return std::nullopt;
+  const std::time_t seconds = ::timegm(&parts);
+  const bool is_exact = utc_text(std::chrono::system_clock::from_time_t(seconds)) == utc;  // no 31 February
+  return is_exact ? std::optional<std::int64_t>(seconds) : std::nullopt;
+}
 
 std::span<const MetricFamily> metric_families() {
   return families;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@
 #include <vector>
 
 namespace assay::app {
+
+/// Seconds since 1970 of a time as utc_text() writes it, "2026-01-02T03:04:05Z"; absent if it is none.
+std::optional<std::int64_t> unix_seconds(const std::string& utc);
 
 /// A family of metrics; all are gauges.
 struct MetricFamily {

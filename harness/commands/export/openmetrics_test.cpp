@@ -4,6 +4,7 @@
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <limits>
 
@@ -13,6 +14,19 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+TEST(UnixTime, IsThatOfTheDate) {
+  EXPECT_EQ(unix_seconds("1970-01-01T00:00:00Z"), 0);
+  EXPECT_EQ(unix_seconds("2026-01-02T03:04:05Z"), 1767323045);
+  EXPECT_EQ(unix_seconds("2024-02-29T23:59:59Z"), 1709251199);
+}
+
+TEST(UnixTime, IsAbsentForWhatIsNoTime) {
+  for (const char* text : {"", "yesterday", "2026-01-02", "2026-02-31T00:00:00Z", "2026-01-02T03:04:05Z and",
+                           "2026-01-02T03:04:05+01:00", "2026-01-02T25:00:00Z"}) {
+    EXPECT_EQ(unix_seconds(text), std::nullopt) << text;
+  }
+}
 
 RunReport metrics_night(const std::string& date, const std::vector<Record>& records) {
   RunReport report = test::report_of(records);
@@ -130,4 +144,5 @@ TEST(OpenMetrics, FamiliesAreInTheDocumentAndEndInTheirUnit) {
 }
 
 }  // namespace
+
 }  // namespace assay::app

@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
-#include "harness/commands/export/unix_time.h"
+#include "harness/commands/export/openmetrics.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>

@@ -7,7 +7,6 @@
 #include "harness/report/journal/journal_text.h"
 #include "harness/report/journal/recorded_runs.h"
 #include "harness/report/writers/csv.h"
-#include "harness/report/writers/history.h"
 
 #include <algorithm>
 #include <cctype>

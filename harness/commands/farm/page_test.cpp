@@ -2,7 +2,6 @@
 
 #include "harness/report/journal/journal.h"
 #include "harness/report/writers/csv.h"
-#include "harness/report/writers/history.h"
 #include "harness/report/writers/writers.h"
 #include "tests/support/tell.h"
 #include "tests/support/temporary_folder.h"

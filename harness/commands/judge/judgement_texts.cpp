@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
-#include "harness/base/source_hash.h"
+#include "harness/base/hash.h"
 #include "harness/base/text.h"
 #include "harness/report/console/terminal_text.h"
 

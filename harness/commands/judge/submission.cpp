@@ -2,7 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/file.h"
-#include "harness/base/source_hash.h"
+#include "harness/base/hash.h"
 #include "harness/base/text.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/commands/run/setup/engine_options.h"

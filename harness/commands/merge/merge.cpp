@@ -16,7 +16,7 @@
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/report/journal/journal_text.h"
-#include "harness/report/record/exit_code.h"
+#include "harness/report/record/report_totals.h"
 #include "harness/report/writers/writers.h"
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@
 #include "harness/report/devices/pivot.h"
 #include "harness/report/journal/journal_text.h"
 #include "harness/report/journal/recorded_runs.h"
-#include "harness/report/record/exit_code.h"
+#include "harness/report/record/report_totals.h"
 #include "harness/report/writers/markdown.h"
 #include "harness/report/writers/writers.h"
 

@@ -20,7 +20,7 @@
 #include "harness/engine/run/row_plan.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/journal/report_builder.h"
-#include "harness/report/record/exit_code.h"
+#include "harness/report/record/report_totals.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,6 +1,6 @@
 #include "harness/external/manifest/manifest_reader.h"
 
-#include "harness/base/source_hash.h"
+#include "harness/base/hash.h"
 #include "harness/cases/expansion/param_value.h"
 #include "harness/cases/expansion/setting.h"
 #include "harness/external/manifest/impl_reader.h"

@@ -108,7 +108,7 @@ void DriverCacheFile::store(std::span<const std::byte> data) const try {
 }
 
 Device::State::State(Instance::State& owner, const PhysicalDevice& description)
-    : instance(owner), physical(description) {
+    : instance(owner), physical(description), trusted(description.info) {
   open();
   try {
     create_pipeline_cache({});
@@ -293,6 +293,12 @@ PhaseScope::~PhaseScope() {
 
 void Device::distrust_timestamps() {
   state_->timestamps_distrusted = true;
+}
+
+void Device::distrust_matrices(const CooperativeShape& shape, std::string why) {
+  DeviceInfo& info = state_->trusted;
+  std::erase(info.cooperative_shapes, shape);
+  info.wrong_matrices.push_back(std::move(why));
 }
 
 std::string to_string(const Fault& fault) {

@@ -50,6 +50,7 @@ struct Device::State {
 
   Instance::State& instance;
   const PhysicalDevice& physical;
+  DeviceInfo trusted;  ///< what `physical` lists, without what was found to be wrong
   DeviceTable table;
   VkQueue queue = VK_NULL_HANDLE;
   std::uint32_t allocations = 0;        ///< live VkDeviceMemory objects
@@ -79,7 +80,7 @@ struct Device::State {
   std::unique_ptr<Attachment> pipelines;
   std::once_flag pipelines_made;  ///< any thread may be the first to need them
 
-  const DeviceInfo& info() const { return physical.info; }
+  const DeviceInfo& info() const { return trusted; }
   /// Throws DeviceLost when nothing more can run; `doing` names what was about to be done.
   void require_alive(std::string_view doing) const;
   /// Names an object for the validation layer's messages and for debuggers. Does nothing without them.

@@ -1,4 +1,4 @@
-#include "harness/gpu/commands/timer.h"
+#include "harness/gpu/commands/submission.h"
 #include "harness/gpu/kernels/calibration.h"
 #include "harness/gpu/kernels/clock_probe.h"
 

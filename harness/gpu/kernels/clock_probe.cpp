@@ -1,7 +1,6 @@
 #include "harness/gpu/kernels/clock_probe.h"
 
 #include "harness/gpu/commands/submission.h"
-#include "harness/gpu/commands/timer.h"
 #include "harness/gpu/memory/workspace.h"
 #include "harness/gpu/program/pipeline.h"
 

@@ -2,7 +2,6 @@
 
 #include "harness/base/statistics.h"
 #include "harness/gpu/commands/submission.h"
-#include "harness/gpu/commands/timer.h"
 #include "tests/support/gpu.h"
 
 #include <algorithm>

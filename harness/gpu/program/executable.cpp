@@ -1,6 +1,5 @@
-#include "harness/base/source_hash.h"
+#include "harness/base/hash.h"
 #include "harness/gpu/commands/submission.h"
-#include "harness/gpu/commands/timer.h"
 #include "harness/gpu/device/limits.h"
 #include "harness/gpu/program/bindings.h"
 #include "harness/gpu/program/external_call.h"

@@ -1,6 +1,6 @@
 #include "harness/gpu/program/external_call.h"
 
-#include "harness/base/source_hash.h"
+#include "harness/base/hash.h"
 #include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/specialization.h"
 #include "harness/gpu/spirv/module_declarations.h"

@@ -1,6 +1,6 @@
 #include "harness/gpu/program/program_hash.h"
 
-#include "harness/base/source_hash.h"
+#include "harness/base/hash.h"
 
 #include <fmt/format.h>
 

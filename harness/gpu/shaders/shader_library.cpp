@@ -1,8 +1,8 @@
 #include "harness/gpu/shaders/shader_library.h"
 
 #include "harness/base/file.h"
+#include "harness/base/hash.h"
 #include "harness/base/parallel.h"
-#include "harness/base/source_hash.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/shaders/compile_process.h"

@@ -1,6 +1,6 @@
 #include "harness/gpu/shaders/shader_library.h"
 
-#include "harness/base/source_hash.h"
+#include "harness/base/hash.h"
 #include "harness/gpu/shaders/compile.h"
 #include "harness/gpu/spirv/spirv_rules.h"
 #include "tests/support/gpu.h"

@@ -8,7 +8,7 @@
 #include "harness/report/console/summary.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/record/failure_groups.h"
-#include "harness/report/record/time_totals.h"
+#include "harness/report/record/report_totals.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/core.h>

@@ -53,6 +53,7 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("extensions", x.extensions);
   visit("dot_product_accelerated", x.dot_product_accelerated);
   visit("cooperative_shapes", x.cooperative_shapes);
+  visit("wrong_matrices", x.wrong_matrices);
   visit("max_workgroup_count", x.max_workgroup_count);
   visit("max_workgroup_size", x.max_workgroup_size);
   visit("max_workgroup_invocations", x.max_workgroup_invocations);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "harness/report/writers/csv.h"
-#include "harness/report/writers/history.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,11 @@
 #pragma once
 
+#include "harness/base/status.h"
+#include "harness/report/record/record.h"
+
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,5 +21,41 @@ std::string csv_row(const std::vector<std::string>& cells);
 void for_each_csv_row(
     std::string_view text,
     const std::function<void(const std::vector<std::string>& cells, std::size_t line)>& action);
+
+/// The summary of a run in its device folder, from which later reports take the history of rows.
+inline constexpr const char* history_name = "history.csv";
+
+/// The run and device that a summary describes.
+struct HistoryRun {
+  std::string run_id;
+  std::string date;  ///< when the run began, ISO 8601
+  std::string device;
+  std::string device_key;  ///< device_key() (device_name.h)
+  std::string driver;
+  std::string commit;
+  bool robust_access = false;  ///< its times are not those of other runs; false also in summaries of old runs
+};
+
+/// One row of a summary.
+struct HistoryRow {
+  RowKey key;
+  Status status = Status::Missing;
+  std::optional<double> time_us;  ///< median
+  std::optional<double> ci_pct;   ///< half width of the median's interval, in percent of the median
+  std::optional<double> err_over_bound;
+  std::string output_hash;
+  std::optional<std::string> tune;  ///< absent: unknown, as in summaries of old runs
+  std::string program;              ///< hash of what the device ran; empty: not timed, or unknown
+};
+
+using HistoryAction = std::function<void(const HistoryRow&)>;
+
+/// Reads the text of a history.csv and calls `action` with each row. Throws Error that names the line and the
+/// cause: a missing column, an unknown status, a cell that is not a number, a row of another run, no row at
+/// all.
+HistoryRun read_history(std::string_view text, const HistoryAction& action);
+
+/// Calls `action` with each row of a report, as if its history.csv were read.
+HistoryRun read_history(const RunReport& report, const HistoryAction& action);
 
 }  // namespace assay

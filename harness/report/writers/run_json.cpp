@@ -1,8 +1,8 @@
 #include "harness/base/file.h"
 #include "harness/base/status.h"
 #include "harness/report/journal/codec.h"
-#include "harness/report/record/time_totals.h"
-#include "harness/report/writers/history.h"
+#include "harness/report/record/report_totals.h"
+#include "harness/report/writers/csv.h"
 #include "harness/report/writers/writers.h"
 
 #include <nlohmann/json.hpp>

@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/commands/run/setup/engine_options.h"
+#include "harness/engine/ceilings/matrix_check.h"
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/report/console/labelled_text.h"
@@ -106,6 +107,32 @@ void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, con
   listener.run(info);
 }
 
+namespace {
+
+/// Keeps pipelines on disk, except those of kernels from --shaders and --versus-shaders, which never enter
+/// the cache that all runs share.
+void keep_pipelines(const RunOptions& options, gpu::Device& device) {
+  if (options.shaders.empty() && options.versus_shaders.empty())
+    device.keep_pipelines_in(gpu::default_pipeline_directory());
+}
+
+/// Opens a device and returns what it can do, without matrices that multiply wrongly. The kernel that finds
+/// them is assay's own, whatever the folders of the run hold.
+const DeviceInfo& open_device(const SessionParts& parts, RunDevices::Opened& opened) {
+  parts.devices.open(opened);
+  keep_pipelines(parts.options, *opened.device);
+  gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
+  check_matrices(*opened.device, shaders, default_matrix_check_directory());
+  opened.info = opened.device->info();
+  for (const std::string& wrong : opened.info.wrong_matrices) {
+    parts.log << "not used, since the device multiplies wrongly by them: matrices of " << printable(wrong)
+              << '\n';
+  }
+  return opened.info;
+}
+
+}  // namespace
+
 DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& device)
     : parts_(parts),
       device_(device),
@@ -114,10 +141,8 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
                              spirv_of_judged(parts.options))),
       answers_(answer_cache_options(parts.options, parts.context.build)),
       store_(ceiling_store(parts.options.ceiling_store)),
-      cases_(parts.selected, device.info) {
+      cases_(parts.selected, open_device(parts, device)) {
   const RunOptions& options = parts_.options;
-  parts_.devices.open(device_);
-  keep_pipelines();
   groups_ = planned_groups(options, cases_.all());
   engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
   engine_.group_ended = [this] { save_pipelines_now_and_then(); };
@@ -188,14 +213,6 @@ std::string DeviceSession::run(const RowsLeft& left) {
       run_on_device(*device_.device, shaders_, groups_, left, parts_.expectations, engine_, *listener_);
   device_.device->save_pipelines();
   return no_dump_because;
-}
-
-/// Keeps pipelines on disk, except those of kernels from --shaders and --versus-shaders, which never enter
-/// the cache that all runs share.
-void DeviceSession::keep_pipelines() {
-  const RunOptions& options = parts_.options;
-  if (options.shaders.empty() && options.versus_shaders.empty())
-    device_.device->keep_pipelines_in(gpu::default_pipeline_directory());
 }
 
 /// Saves pipelines once per minute, so that a killed run loses only few.

@@ -124,7 +124,6 @@ class DeviceSession {
  private:
   void add_timing(const KnownTiming& known);
   bool times_one_of(const RowsLeft& left) const;
-  void keep_pipelines();
   void save_pipelines_now_and_then();
 
   SessionParts parts_;

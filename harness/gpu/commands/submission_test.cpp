@@ -1,4 +1,4 @@
-#include "harness/gpu/commands/timer.h"
+#include "harness/gpu/commands/submission.h"
 
 #include "harness/gpu/kernels/clock_probe.h"
 #include "tests/support/gpu.h"
@@ -51,4 +51,5 @@ TEST_F(TimerTest, WithoutTrustTimesAreTheCpusAlone) {
 }
 
 }  // namespace
+
 }  // namespace assay::gpu

@@ -1,0 +1,128 @@
+#include "harness/engine/ceilings/matrix_check.h"
+
+#include "tests/support/gpu.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+// Matrices of a device are compared with exact sums before they are used. On devices without matrices the
+// kernel multiplies in plain code.
+
+namespace assay {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+CooperativeShape integers(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+  return {m, n, k, DType::I8, DType::I32, MatrixExtension::Khr};
+}
+
+CooperativeShape halves(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
+  return {m, n, k, DType::F16, DType::F32, MatrixExtension::Khr};
+}
+
+class MatrixCheckTest : public ::testing::Test {
+ protected:
+  /// The result with a kernel in which `was` is replaced.
+  std::uint32_t wrong_with(const std::string& was, const std::string& becomes) {
+    std::ifstream stream("shaders/harness/matrix_check.comp");
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const std::size_t at = text.find(was);
+    EXPECT_NE(at, std::string::npos) << was;
+    text.replace(at, was.size(), becomes);
+    folder.write("matrix_check.comp", text);
+    gpu::ShaderLibrary faulty({.directories = {folder.path()}, .cache_directory = {}});
+    return matrix_check(device, faulty, integers(16, 16, 32), MatrixForm::Plain).wrong;
+  }
+
+  test::TemporaryFolder folder;
+  gpu::Instance instance;
+  gpu::Device device{instance, gpu::select_devices(instance.devices(), {}).front()};
+  gpu::ShaderLibrary shaders;
+};
+
+TEST_F(MatrixCheckTest, PlainCodeOfEveryVendorsShapeIsRight) {
+  for (const CooperativeShape& shape :
+       {integers(16, 16, 16), integers(16, 16, 32), integers(16, 8, 32), integers(8, 8, 32),
+        integers(64, 16, 32), halves(16, 16, 16), halves(8, 8, 8), halves(8, 16, 16), halves(16, 8, 16)}) {
+    EXPECT_EQ(matrix_check(device, shaders, shape, MatrixForm::Plain).wrong, 0U) << to_string(shape);
+  }
+}
+
+TEST_F(MatrixCheckTest, MatricesOfTheDeviceAtHandAreRight) {
+  for (const CooperativeShape& shape : device.info().cooperative_shapes) {
+    if (!can_check(shape)) continue;
+    EXPECT_EQ(matrix_check(device, shaders, shape).wrong, 0U) << to_string(shape) << name_of(shape.extension);
+  }
+}
+
+TEST_F(MatrixCheckTest, WrongElementsAreCounted) {
+  EXPECT_GT(wrong_with("LOAD_B(columns, a_units, UNITS);", "LOAD_B(columns, a_units + 1u, UNITS);"), 200U);
+  EXPECT_GT(wrong_with("  MULTIPLY_ADD(rows, columns, sums);\n", ""), 200U) << "nearly no sum is 0";
+  EXPECT_EQ(wrong_with("  STORE_SUMS(", "  if (lane == 0u) sums.values[37] += 1;\n  STORE_SUMS("), 1U);
+  EXPECT_EQ(wrong_with("i < y_units;", "i < y_units - 1u;"), 4U) << "elements that were not written";
+}
+
+TEST_F(MatrixCheckTest, ShapesWhoseExactSumsAreUnknownAreLeftOut) {
+  EXPECT_TRUE(can_check(integers(16, 16, 32)));
+  EXPECT_TRUE(can_check(halves(8, 8, 8)));
+  EXPECT_FALSE(can_check(integers(8, 8, 8))) << "a row is half a unit of 16 bytes";
+  EXPECT_FALSE(can_check({16, 16, 16, DType::F16, DType::F16, MatrixExtension::Khr}));
+  EXPECT_FALSE(can_check({16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr, /*saturates=*/true}));
+}
+
+TEST_F(MatrixCheckTest, AWrongShapeIsNotUsedAndIsNotCheckedAgain) {
+  const MatrixCheckStore store(folder.path(), "a driver");
+  const std::vector<CooperativeShape> shapes{integers(16, 16, 32), integers(16, 8, 32)};
+  int checked = 0;
+  const CheckOfShape check = [&](const CooperativeShape& shape) {
+    ++checked;
+    return MatrixCheck{shape, shape.columns == 16 ? 12U : 0U};
+  };
+  check_matrices(device, store, shapes, check);
+  EXPECT_EQ(checked, 2);
+  EXPECT_THAT(device.info().wrong_matrices,
+              ElementsAre("16x16x32 i8 to i32 by VK_KHR_cooperative_matrix: 12 of 256 wrong"));
+  check_matrices(device, store, shapes, check);
+  EXPECT_EQ(checked, 2) << "the driver is known";
+  EXPECT_THAT(device.info().wrong_matrices, SizeIs(2)) << "the stored result says the same";
+  check_matrices(device, MatrixCheckStore(folder.path(), "another driver"), shapes, check);
+  EXPECT_EQ(checked, 4);
+}
+
+TEST_F(MatrixCheckTest, ADistrustedShapeIsNotListed) {
+  std::vector<CooperativeShape> others = device.info().cooperative_shapes;
+  if (others.empty()) GTEST_SKIP() << "the device lists no matrices";
+  const CooperativeShape first = others.front();
+  std::erase(others, first);
+  device.distrust_matrices(first, "wrong");
+  EXPECT_EQ(device.info().cooperative_shapes, others);
+}
+
+TEST_F(MatrixCheckTest, DamagedResultsAreNone) {
+  const std::vector<CooperativeShape> shapes{integers(16, 16, 32)};
+  const std::vector<MatrixCheck> checks{{shapes[0], 3}};
+  const MatrixCheckStore store(folder.path(), "a driver");
+  EXPECT_THAT(store.load(shapes), IsEmpty());
+  store.store(checks);
+  EXPECT_EQ(store.load(shapes), checks);
+  const std::vector<CooperativeShape> more{shapes[0], integers(8, 8, 32)};
+  EXPECT_THAT(store.load(more), IsEmpty()) << "one of them is unknown";
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    std::string text = test::read_file(entry.path());
+    text.back() = 'x';
+    std::ofstream(entry.path(), std::ios::binary) << text;
+  }
+  EXPECT_THAT(store.load(shapes), IsEmpty());
+  EXPECT_THAT(MatrixCheckStore({}, "a driver").load(shapes), IsEmpty());
+}
+
+}  // namespace
+}  // namespace assay
