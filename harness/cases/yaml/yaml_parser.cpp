@@ -1,16 +1,208 @@
 #include "harness/cases/yaml/yaml_parser.h"
 
-#include "harness/cases/yaml/yaml_builder.h"
+#include "harness/cases/yaml/yaml_tree.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
 #include <sstream>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace assay::cases {
 namespace {
+
+/// Builds the tree of nodes from the parser's events. Throws Problem for what a tree may not contain.
+class YamlBuilder : public YAML::EventHandler {
+ public:
+  YamlBuilder(const SourceFile& file, Arena& arena, const TreeLimits& limits)
+      : file_(file), arena_(arena), limits_(limits) {}
+
+  const Node* root() const { return root_; }
+  /// Returns the list or map that is currently being read, for messages about a missing end.
+  const Node* innermost_open() const { return open_.empty() ? nullptr : open_.back().node; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override;
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override;
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override;
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value style) override;
+  void OnSequenceEnd() override { end_collection(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value style) override;
+  void OnMapEnd() override { end_collection(); }
+
+ private:
+  struct Open {
+    Node* node = nullptr;
+    const Node* key = nullptr;  ///< in a map: a key that was read and whose value was not yet
+  };
+
+  Node* new_node(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor);
+  void start_collection(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                        Node::Kind kind);
+  void end_collection();
+  void add(const Node* node);
+  void weigh(Node& node) const;
+  void note_flaws(Node& map) const;
+  void refuse_tag(const Node& node, const std::string& tag) const;
+  void check_quotes_end(const Node& node, const YAML::Mark& mark) const;
+
+  const SourceFile& file_;
+  Arena& arena_;
+  TreeLimits limits_;
+  const Node* root_ = nullptr;
+  bool has_document_ = false;
+  std::vector<Open> open_;
+  std::unordered_map<YAML::anchor_t, const Node*> anchors_;
+};
+
+void YamlBuilder::OnDocumentStart(const YAML::Mark& mark) {
+  if (has_document_) {
+    throw Problem(
+        file_.diagnose({mark.line, mark.column},
+                       "a second YAML document begins here: a file holds one; put it in a file of its own"));
+  }
+  has_document_ = true;
+}
+
+void YamlBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
+  add(new_node(mark, Node::Kind::Null, anchor));
+}
+
+void YamlBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) {
+  const Node* target = anchors_.at(anchor);
+  const bool inside_itself =
+      std::any_of(open_.begin(), open_.end(), [&](const Open& open) { return open.node == target; });
+  if (inside_itself) {
+    throw Problem(file_.diagnose({mark.line, mark.column}, "this alias is inside its own anchor"));
+  }
+  add(target);
+}
+
+void YamlBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                           const std::string& value) {
+  Node* node = new_node(mark, Node::Kind::Scalar, anchor);
+  node->text = value;
+  node->quoted = tag == "!";
+  refuse_tag(*node, tag);
+  check_quotes_end(*node, mark);
+  add(node);
+}
+
+void YamlBuilder::OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                                  YAML::EmitterStyle::value /*style*/) {
+  start_collection(mark, tag, anchor, Node::Kind::List);
+}
+
+void YamlBuilder::OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                             YAML::EmitterStyle::value /*style*/) {
+  start_collection(mark, tag, anchor, Node::Kind::Map);
+}
+
+Node* YamlBuilder::new_node(const YAML::Mark& mark, Node::Kind kind, YAML::anchor_t anchor) {
+  Node& node = arena_.emplace_back();
+  node.kind = kind;
+  node.file = &file_;
+  node.mark = {mark.line, mark.column};
+  if (anchor != 0) anchors_[anchor] = &node;
+  return &node;
+}
+
+void YamlBuilder::start_collection(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                                   Node::Kind kind) {
+  Node* node = new_node(mark, kind, anchor);
+  refuse_tag(*node, tag);
+  if (static_cast<int>(open_.size()) >= limits_.depth) {
+    throw Problem(diagnose(*node, fmt::format("values are nested more than {} deep", limits_.depth)));
+  }
+  open_.push_back({node, nullptr});
+}
+
+void YamlBuilder::end_collection() {
+  Node* node = open_.back().node;
+  open_.pop_back();
+  weigh(*node);
+  if (node->is_map()) note_flaws(*node);
+  add(node);
+}
+
+void YamlBuilder::add(const Node* node) {
+  if (open_.empty()) {
+    root_ = node;
+    return;
+  }
+  Open& parent = open_.back();
+  if (parent.node->is_list()) {
+    parent.node->items.push_back(node);
+  } else if (parent.key == nullptr) {
+    parent.key = node;
+  } else {
+    parent.node->entries.push_back({parent.key, node});
+    parent.key = nullptr;
+  }
+}
+
+// The weight of an alias is its anchor's, which is already known, so a YAML bomb is measured in linear time.
+void YamlBuilder::weigh(Node& node) const {
+  for (const Node* item : node.items) {
+    node.weight = saturating_add(node.weight, item->weight);
+    node.flawed = node.flawed || item->flawed;
+  }
+  for (const Node::Entry& entry : node.entries) {
+    node.weight = saturating_add(node.weight, saturating_add(entry.key->weight, entry.value->weight));
+    node.flawed = node.flawed || entry.value->flawed;
+  }
+  if (node.weight > limits_.nodes) {
+    throw Problem(diagnose(
+        node, fmt::format("with its aliases expanded this value has {} parts, more than the limit of {}",
+                          node.weight, limits_.nodes)));
+  }
+}
+
+void YamlBuilder::note_flaws(Node& map) const {
+  std::unordered_map<std::string_view, const Node*> first;
+  for (const Node::Entry& entry : map.entries) {
+    const Node& key = *entry.key;
+    if (!key.is_scalar()) {
+      map.flaws.push_back({Flaw::Kind::KeyIsNoName, &key, nullptr});
+    } else if (key.text == "<<" && !key.quoted) {
+      map.flaws.push_back({Flaw::Kind::MergeKey, &key, nullptr});
+    } else if (const auto [known, is_new] = first.emplace(key.text, &key); !is_new) {
+      map.flaws.push_back({Flaw::Kind::DuplicateKey, &key, known->second});
+    }
+  }
+  map.flawed = map.flawed || !map.flaws.empty();
+}
+
+void YamlBuilder::refuse_tag(const Node& node, const std::string& tag) const {
+  if (tag.empty() || tag == "?" || tag == "!") return;
+  throw Problem(diagnose(node, "YAML tags ('!...') are not part of the case language"));
+}
+
+// The parser accepts the end of the file as a closing quote.
+void YamlBuilder::check_quotes_end(const Node& node, const YAML::Mark& mark) const {
+  const std::string_view line = file_.line(mark.line + 1);
+  const auto column = static_cast<std::size_t>(mark.column);
+  if (column >= line.size()) return;
+  const char quote = line[column];
+  if (!node.quoted || (quote != '"' && quote != '\'')) return;
+  const std::string& text = file_.text();
+  auto position = static_cast<std::size_t>(line.data() - text.data()) + column + 1;
+  for (; position < text.size() && text[position] != quote; ++position) {
+    if (quote == '"' && text[position] == '\\') ++position;
+  }
+  if (position >= text.size()) throw Problem(diagnose(node, "YAML syntax: this quote is never closed"));
+}
 
 /// The scanner holds a whole flow collection in memory before its first event, some 100 bytes per character.
 /// What could never pass the tree's limits is therefore refused before scanning.
