@@ -6,6 +6,7 @@
 #include "ops/convolution/impls.h"
 #include "ops/convolution/product.h"
 #include "ops/linear/coopmat.h"
+#include "ops/linear/coopmat_tiling.h"
 #include "ops/linear/tensors.h"
 #include "ops/linear/tiled.h"
 
@@ -109,7 +110,8 @@ Tune im2col_tune(const BuildContext& context, const Gathering& columns) {
   const Tune none;
   return with_fast_sizes(
       {context.params, context.tensors, context.forms, none},
-      {columns.conv.pixels_of_y(), columns.outputs_of_group, columns.groups, columns.depth()});
+      {columns.conv.pixels_of_y(), columns.outputs_of_group, columns.groups, columns.depth()},
+      context.device);
 }
 
 /// Values along K per group, rounded up to whole units.
@@ -189,8 +191,10 @@ std::optional<std::string> im2col_unsupported_reason(const BuildContext& context
 Tune implicit_tune(const BuildContext& context, const Gathering& gathering) {
   const bool plain = context.tuned("plain", has_matrices(context.device, of_int8) ? 0 : 1) != 0;
   if (plain) return context.tune;
-  return with_fast_sizes(context, {gathering.conv.pixels_of_y(), gathering.outputs_of_group, gathering.groups,
-                                   gathering.depth()});
+  return with_fast_sizes(
+      context,
+      {gathering.conv.pixels_of_y(), gathering.outputs_of_group, gathering.groups, gathering.depth()},
+      context.device);
 }
 
 LinearPoint linear_of(const BuildContext& context, const Gathering& gathering) {
@@ -220,10 +224,10 @@ std::optional<std::string> implicit_unsupported_reason(const BuildContext& conte
 
 }  // namespace
 
-Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape) {
+Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape, const DeviceInfo& device) {
   if (std::ranges::any_of(sizes, [&](const char* name) { return point.tune.contains(name); }))
     return point.tune;
-  Tune tuned = fast_sizes(shape);
+  Tune tuned = fitted_tune(fast_sizes(shape), of_int8, device);
   tuned.insert(point.tune.begin(), point.tune.end());
   return tuned;
 }
@@ -249,7 +253,7 @@ Impl implicit_convolution(std::string name) {
   Impl impl{.name = std::move(name)};
   impl.summary = "subgroups multiply cooperative matrices of int8, gathered while they are staged";
   impl.ceiling = Ceiling::CoopInt8;
-  impl.tunables = coopmat_tunables();
+  impl.tunables = coopmat_tunables(of_int8);
   impl.build = build_implicit;
   impl.invalid_reason = implicit_invalid_reason;
   impl.unsupported_reason = implicit_unsupported_reason;
@@ -293,7 +297,7 @@ LinearPoint fast_rows_of(const BuildContext& context, const Impl& linear) {
   const ProductShape shape{.rows = count_rows(context),
                            .outputs = context.params.integer("OC"),
                            .depth = context.params.integer("C")};
-  return rows_of(context, with_fast_sizes(context, shape));
+  return rows_of(context, with_fast_sizes(context, shape, context.device));
 }
 
 std::optional<std::string> forms_invalid_reason(const ImplPoint& point) {

@@ -16,7 +16,8 @@ struct ProductShape {
 };
 
 /// The case's tunables and those with which coopmat kernels are fast for int8 products of this shape
-/// (measured on an H200, shaders/NOTES.md). Where the case of `point` tunes a size itself, only its own.
-Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape);
+/// (measured on an H200, shaders/NOTES.md), fitted to the device's matrices and limits. Where the case of
+/// `point` tunes a size itself, only its own.
+Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape, const DeviceInfo& device);
 
 }  // namespace assay::ops

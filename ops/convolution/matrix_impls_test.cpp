@@ -1,6 +1,7 @@
 #include "ops/convolution/matrix_impls.h"
 
 #include "ops/linear/coopmat.h"
+#include "ops/linear/linear_test_support.h"
 #include "tests/support/on_device.h"
 
 #include <algorithm>
@@ -10,9 +11,10 @@ namespace {
 
 using test::Draw;
 
-Tune sizes_of(const ProductShape& shape, const Tune& tuned = {}) {
+/// A device without matrices, for which nothing is fitted.
+Tune sizes_of(const ProductShape& shape, const Tune& tuned = {}, const DeviceInfo& device = {}) {
   const Params none;
-  return with_fast_sizes({none, {}, {}, tuned}, shape);
+  return with_fast_sizes({none, {}, {}, tuned}, shape, device);
 }
 
 ProductShape random_shape(Draw& draw) {
@@ -36,9 +38,27 @@ TEST(FastSizes, KeepWhatIsTunedAndIsNoSize) {
   EXPECT_EQ(tune.at("tile_m"), 128);
 }
 
+TEST(FastSizes, AreFittedToTheDevicesOfOtherVendorsAndStayOnTheOneThatTheyWereMeasuredOn) {
+  Draw draw(31);
+  DeviceInfo h200 = test::device_of_vendor(test::Vendor::Amd);
+  h200.subgroup_size = 32;
+  h200.max_shared_bytes = 49152;
+  h200.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr}};
+  for (int round = 0; round < 2000; ++round) {
+    const ProductShape shape = random_shape(draw);
+    EXPECT_EQ(sizes_of(shape, {}, h200), sizes_of(shape));
+    Tune tune = sizes_of(shape, {}, test::device_of_vendor(test::Vendor::Qualcomm));
+    EXPECT_EQ(tune.at("subgroup_m") % 64, 0) << "fragments are 64 x 16";
+    EXPECT_EQ(tune.at("tile_m") % tune.at("subgroup_m"), 0);
+    tune = sizes_of(shape, {}, test::device_of_vendor(test::Vendor::IntelDg2));
+    EXPECT_LE(tune.at("subgroup_m") / 8 * (tune.at("subgroup_n") / 8), 32) << "fragments are 8 x 8";
+  }
+}
+
 TEST(FastSizes, AreWhatTheTunablesAllow) {
   Draw draw(23);
-  const std::vector<Tunable> tunables = coopmat_tunables();
+  const std::vector<Tunable> tunables =
+      coopmat_tunables({XKind::Int8, WeightKind::Int8});
   for (int round = 0; round < 5000; ++round) {
     const ProductShape shape = random_shape(draw);
     SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.depth << " x " << shape.outputs << " in "

@@ -179,9 +179,6 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
     return "x is f32, which half floats would round: use f16 or another impl";
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
-  if (!kind.is_real() && point.tuned("fragment_k", 16) % 16 != 0) {
-    return "fragment_k 8 is half a unit of 16 bytes of int8: use 16, 32 or 64";
-  }
   if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -288,7 +285,14 @@ std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildCon
   return unsupported_reason(context, kind);
 }
 
-std::vector<Tunable> coopmat_tunables() {
+std::vector<Tunable> coopmat_tunables(const LinearKind& kind) {
+  // Those of the devices that are known; none has matrices of 64 rows for halves, or for sums that are scaled
+  // as floats.
+  const bool tall = !kind.is_real() && !kind.is_grouped();
+  const std::vector<std::int64_t> rows =
+      tall ? std::vector<std::int64_t>{8, 16, 64} : std::vector<std::int64_t>{8, 16};
+  const std::vector<std::int64_t> depths =
+      kind.is_real() ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{16, 32};
   return {
       {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
@@ -310,9 +314,9 @@ std::vector<Tunable> coopmat_tunables() {
            "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
       {.name = "fragment_m",
        .doc = "rows of a cooperative matrix; the device's largest are the default",
-       .allowed = {8, 16, 32, 64}},
-      {.name = "fragment_n", .doc = "its columns", .allowed = {8, 16, 32}},
-      {.name = "fragment_k", .doc = "its values along K", .allowed = {8, 16, 32, 64}},
+       .allowed = rows},
+      {.name = "fragment_n", .doc = "its columns", .allowed = {8, 16}},
+      {.name = "fragment_k", .doc = "its values along K", .allowed = depths},
       {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
       {.name = "lanes",
        .doc = "plain code: invocations that stand for a subgroup; the first multiplies, all load and store",
@@ -325,7 +329,7 @@ Impl coopmat_linear(const LinearKind& kind) {
   Impl impl{.name = "coopmat"};
   impl.summary = summary_of(kind);
   impl.ceiling = kind.is_real() ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
-  impl.tunables = coopmat_tunables();
+  impl.tunables = coopmat_tunables(kind);
   impl.build = [kind](const BuildContext& context) { return build(context, kind); };
   impl.invalid_reason = [kind](const ImplPoint& point) { return invalid_reason(point, kind); };
   impl.unsupported_reason = [kind](const BuildContext& context) { return unsupported_reason(context, kind); };

@@ -19,7 +19,7 @@ std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildCon
                                                                   const LinearKind& kind);
 /// Why no device can run with these tunables, or nothing.
 std::optional<std::string> coopmat_tune_invalid_reason(const ImplPoint& point);
-std::vector<Tunable> coopmat_tunables();
+std::vector<Tunable> coopmat_tunables(const LinearKind& kind);
 
 /// Whether the device has the cooperative matrices that coopmat_linear multiplies.
 bool has_matrices(const DeviceInfo& device, const LinearKind& kind);

@@ -282,6 +282,24 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
   return best;
 }
 
+Tune fitted_tune(Tune tune, const LinearKind& kind, const DeviceInfo& device) {
+  const std::optional<Fragment> fragment = fragment_of(device, kind);
+  if (!fragment) return tune;
+  const Sizes sizes = fitted({.m = tune.at("tile_m"),
+                              .n = tune.at("tile_n"),
+                              .k = tune.at("tile_k"),
+                              .subgroup_m = tune.at("subgroup_m"),
+                              .subgroup_n = tune.at("subgroup_n"),
+                              .subgroups_k = tune.at("subgroups_k")},
+                             *fragment, device.subgroup_size, device);
+  tune["tile_m"] = sizes.m;
+  tune["tile_n"] = sizes.n;
+  tune["subgroup_m"] = sizes.subgroup_m;
+  tune["subgroup_n"] = sizes.subgroup_n;
+  tune["subgroups_k"] = sizes.subgroups_k;
+  return tune;
+}
+
 WantedFragment wanted_fragment(const ImplPoint& point) {
   return {.matrices = static_cast<WantedMatrices>(point.tuned("matrices", 0)),
           .m = point.tuned("fragment_m", 0),

@@ -224,7 +224,7 @@ TEST_F(CoopmatTilingTest, SizesOfTheDeviceThatTheyWereMeasuredOnStay) {
   };
   using testing::ElementsAre;
   EXPECT_THAT(sizes_of("q8ta_linear", {4096, 4096, 4096}, integers), ElementsAre(128, 128, 64, 64, 2));
-  EXPECT_THAT(sizes_of("q8ta_linear", {1024, 4096, 4096}, integers), ElementsAre(128, 128, 64, 32, 1));
+  EXPECT_THAT(sizes_of("q8ta_linear", {1024, 4096, 4096}, integers), ElementsAre(128, 128, 64, 64, 2));
   EXPECT_THAT(sizes_of("q8ta_linear", {128, 2048, 2048}, integers), ElementsAre(32, 32, 16, 32, 4));
   EXPECT_THAT(sizes_of("q8ta_linear", {512, 2048, 1024}, integers), ElementsAre(64, 64, 32, 32, 4));
   EXPECT_THAT(sizes_of("linear_q4gsw", {1024, 4096, 4096}, reals), ElementsAre(128, 128, 64, 32, 1));
