@@ -91,6 +91,60 @@ std::string number_text(Format... format) {
   return {buffer.data(), result.ptr};
 }
 
+constexpr std::string_view reads_on = " \\";
+
+/// The words between blanks; with `quotes`, a blank inside quotes does not separate words.
+std::vector<std::string> words_of(std::string_view text, bool quotes) {
+  std::vector<std::string> words(1);
+  char open = 0;
+  for (const char c : text) {
+    if (quotes && (c == '\'' || c == '"')) open = open == c ? 0 : open == 0 ? c : open;
+    if ((c == ' ' || c == '\n' || c == '\t') && open == 0) {
+      if (!words.back().empty()) words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+std::string broken(std::string_view head, const std::vector<std::string>& words,
+                   std::string_view end_of_line) {
+  const std::string indent(columns_of(head), ' ');
+  std::string text(head), separator;
+  std::size_t column = indent.size();
+  for (const std::string& word : words) {
+    const std::size_t width = columns_of(word);
+    if (!separator.empty() && column + 1 + width + end_of_line.size() > page_width) {
+      text += std::string(end_of_line) + '\n' + indent;
+      separator.clear();
+      column = indent.size();
+    }
+    text += separator + word;
+    column += separator.size() + width;
+    separator = " ";
+  }
+  while (text.ends_with(' ')) text.pop_back();
+  return text + '\n';
+}
+
+re2::RE2::Options options_of(Pattern::Case letters) {
+  re2::RE2::Options options;
+  options.set_case_sensitive(letters == Pattern::Case::Matters);
+  options.set_log_errors(false);
+  return options;
+}
+
+std::shared_ptr<const re2::RE2> compile(const std::string& expression, Pattern::Case letters) {
+  constexpr std::size_t longest = 1000;     // anything longer is a mistake
+  constexpr std::size_t longest_why = 200;  // RE2 quotes the faulty part, which may be the whole expression
+  if (expression.size() > longest) throw Error(fmt::format("it has more than {} characters", longest));
+  auto compiled = std::make_shared<const re2::RE2>(expression, options_of(letters));
+  if (!compiled->ok()) throw Error(shortened(printable(compiled->error()), longest_why));
+  return compiled;
+}
+
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
@@ -213,48 +267,6 @@ std::string slug_of(std::string_view name) {
   return text.empty() ? "device" : text;
 }
 
-namespace {
-
-constexpr std::string_view reads_on = " \\";
-
-/// The words between blanks; with `quotes`, a blank inside quotes does not separate words.
-std::vector<std::string> words_of(std::string_view text, bool quotes) {
-  std::vector<std::string> words(1);
-  char open = 0;
-  for (const char c : text) {
-    if (quotes && (c == '\'' || c == '"')) open = open == c ? 0 : open == 0 ? c : open;
-    if ((c == ' ' || c == '\n' || c == '\t') && open == 0) {
-      if (!words.back().empty()) words.emplace_back();
-    } else {
-      words.back() += c;
-    }
-  }
-  if (words.back().empty()) words.pop_back();
-  return words;
-}
-
-std::string broken(std::string_view head, const std::vector<std::string>& words,
-                   std::string_view end_of_line) {
-  const std::string indent(columns_of(head), ' ');
-  std::string text(head), separator;
-  std::size_t column = indent.size();
-  for (const std::string& word : words) {
-    const std::size_t width = columns_of(word);
-    if (!separator.empty() && column + 1 + width + end_of_line.size() > page_width) {
-      text += std::string(end_of_line) + '\n' + indent;
-      separator.clear();
-      column = indent.size();
-    }
-    text += separator + word;
-    column += separator.size() + width;
-    separator = " ";
-  }
-  while (text.ends_with(' ')) text.pop_back();
-  return text + '\n';
-}
-
-}  // namespace
-
 std::string wrapped(std::string_view head, std::string_view text) {
   return broken(head, words_of(text, false), "");
 }
@@ -271,26 +283,6 @@ std::string shell_word(const std::string& text) {
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
-
-namespace {
-
-re2::RE2::Options options_of(Pattern::Case letters) {
-  re2::RE2::Options options;
-  options.set_case_sensitive(letters == Pattern::Case::Matters);
-  options.set_log_errors(false);
-  return options;
-}
-
-std::shared_ptr<const re2::RE2> compile(const std::string& expression, Pattern::Case letters) {
-  constexpr std::size_t longest = 1000;     // anything longer is a mistake
-  constexpr std::size_t longest_why = 200;  // RE2 quotes the faulty part, which may be the whole expression
-  if (expression.size() > longest) throw Error(fmt::format("it has more than {} characters", longest));
-  auto compiled = std::make_shared<const re2::RE2>(expression, options_of(letters));
-  if (!compiled->ok()) throw Error(shortened(printable(compiled->error()), longest_why));
-  return compiled;
-}
-
-}  // namespace
 
 std::vector<std::string> words_in(const std::string& text) {
   std::istringstream stream(text);

@@ -4,6 +4,7 @@
 #include "harness/cli/shared_options.h"
 #include "harness/commands/run/setup/device_session.h"
 #include "harness/engine/ceilings/ceilings.h"
+#include "harness/engine/ceilings/matrix_check.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/console/labelled_text.h"
@@ -119,6 +120,10 @@ void print_json(std::span<const DeviceInfo> all, std::span<const std::size_t> ch
 
 void print_ceilings(gpu::Instance& instance, std::size_t index, const CeilingStore& store) {
   gpu::Device device(instance, index);
+  check_matrices(device);
+  for (const std::string& wrong : device.info().wrong_matrices) {
+    std::cout << fmt::format("    {:<20}{}\n", "not used, wrong", printable(wrong));
+  }
   gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
   std::cout << std::flush;  // show the device's description while it is measured
   TimingTools tools(device, shaders);

@@ -13,7 +13,8 @@
 
 namespace assay::ops {
 
-// Values of #defines that several kernels share.
+// Values that several kernels get from the host: #defines, divisors, subgroup sizes, and constants that are
+// built in.
 
 /// The value of a #define that is a flag: "1" or "0".
 std::string flag(bool value);

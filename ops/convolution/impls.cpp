@@ -132,8 +132,6 @@ Impl tile_n4_convolution(std::string name, std::int64_t columns) {
 
 namespace {
 
-using references::Convolution;
-
 constexpr LinearKind of_reals{XKind::Real, WeightKind::Int8};
 constexpr std::int64_t quad = 4;
 

@@ -117,6 +117,21 @@ TEST_F(ConvolutionImplsTest, MatricesAreAskedForWherePlainCodeIsNot) {
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {}, have_no_matrices), "");
 }
 
+// 32 KiB of shared memory hold no tile of 128 x 128 with slabs of 128, nor one of 128 x 64 with slabs of 192.
+TEST_F(ConvolutionImplsTest, DefaultTilesFitTheDevicesOfOtherVendors) {
+  for (const Vendor vendor : {Vendor::Amd, Vendor::IntelDg2, Vendor::IntelXe2, Vendor::Qualcomm}) {
+    const auto as_there = [vendor](DeviceInfo& device) { device = device_of_vendor(vendor); };
+    for (const ConvolutionSizes& sizes : {ConvolutionSizes{},
+                                          {.c = 64, .h = 128, .w = 128, .oc = 64},
+                                          {.c = 512, .h = 7, .w = 7, .oc = 512},
+                                          {.c = 128, .h = 128, .w = 128, .oc = 128}}) {
+      SCOPED_TRACE(testing::Message() << static_cast<int>(vendor) << ", " << sizes.c << " channels");
+      EXPECT_EQ(refused("q8ta_conv2d", "implicit", sizes, {{"plain", 0}}, as_there), "");
+      EXPECT_EQ(refused("q8ta_conv2d", "im2col", sizes, {{"product", 2}}, as_there), "");
+    }
+  }
+}
+
 TEST_F(ConvolutionImplsTest, SubgroupsThatAreNotWholeInTilesAreRefused) {
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {{"tile_m", 32}, {"subgroup_m", 64}}),
             "tile_m 32 is not a multiple of subgroup_m 64");

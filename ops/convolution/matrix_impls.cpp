@@ -227,7 +227,7 @@ std::optional<std::string> implicit_unsupported_reason(const BuildContext& conte
 Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape, const DeviceInfo& device) {
   if (std::ranges::any_of(sizes, [&](const char* name) { return point.tune.contains(name); }))
     return point.tune;
-  Tune tuned = fitted_tune(fast_sizes(shape), of_int8, device);
+  Tune tuned = fitted_tune(fast_sizes(shape), device, wanted_fragment(point));
   tuned.insert(point.tune.begin(), point.tune.end());
   return tuned;
 }

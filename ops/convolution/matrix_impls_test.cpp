@@ -50,15 +50,18 @@ TEST(FastSizes, AreFittedToTheDevicesOfOtherVendorsAndStayOnTheOneThatTheyWereMe
     Tune tune = sizes_of(shape, {}, test::device_of_vendor(test::Vendor::Qualcomm));
     EXPECT_EQ(tune.at("subgroup_m") % 64, 0) << "fragments are 64 x 16";
     EXPECT_EQ(tune.at("tile_m") % tune.at("subgroup_m"), 0);
-    tune = sizes_of(shape, {}, test::device_of_vendor(test::Vendor::IntelDg2));
-    EXPECT_LE(tune.at("subgroup_m") / 8 * (tune.at("subgroup_n") / 8), 32) << "fragments are 8 x 8";
+    for (const test::Vendor vendor :
+         {test::Vendor::IntelDg2, test::Vendor::IntelXe2, test::Vendor::Qualcomm}) {
+      tune = sizes_of(shape, {}, test::device_of_vendor(vendor));
+      EXPECT_LE((tune.at("tile_m") + tune.at("tile_n")) * (tune.at("tile_k") + 16), 32768) << "shared memory";
+      EXPECT_EQ(tune.at("tile_k") / 32 % tune.at("subgroups_k"), 0);
+    }
   }
 }
 
 TEST(FastSizes, AreWhatTheTunablesAllow) {
   Draw draw(23);
-  const std::vector<Tunable> tunables =
-      coopmat_tunables({XKind::Int8, WeightKind::Int8});
+  const std::vector<Tunable> tunables = coopmat_tunables({XKind::Int8, WeightKind::Int8});
   for (int round = 0; round < 5000; ++round) {
     const ProductShape shape = random_shape(draw);
     SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.depth << " x " << shape.outputs << " in "

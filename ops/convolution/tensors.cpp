@@ -162,8 +162,6 @@ Work convolution_work(const Params& params, std::span<const TensorSpec> tensors)
   return work;
 }
 
-using references::Convolution;
-
 Op integer_convolution(std::string name, std::string summary, ConvolutionKind kind, Layout default_layout,
                        std::vector<Impl> impls) {
   const auto tensors = [kind, default_layout](const Params& params) {

@@ -9,7 +9,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -218,22 +220,29 @@ std::string sizes_text(const WantedFragment& wanted) {
   return fmt::format("{}x{}x{} ", text(wanted.m), text(wanted.n), text(wanted.k));
 }
 
+/// "; the device multiplies wrongly by A, by B": those of the same types; "" if there are none.
+std::string wrong_text(const DeviceInfo& device, std::string_view types) {
+  std::vector<std::string> wrong;
+  std::ranges::copy_if(device.wrong_matrices, std::back_inserter(wrong), [&](const std::string& one) {
+    return one.find(fmt::format(" {} by ", types)) != std::string::npos;
+  });
+  return wrong.empty() ? "" : fmt::format("; the device multiplies wrongly by {}", fmt::join(wrong, ", by "));
+}
+
 std::string missing_matrices(const DeviceInfo& device, const LinearKind& kind, const WantedFragment& wanted) {
   const char* extension = wanted.matrices == WantedMatrices::Nv    ? "VK_NV_cooperative_matrix"
                           : wanted.matrices == WantedMatrices::Khr ? "VK_KHR_cooperative_matrix"
                                                                    : "VK_KHR_ or VK_NV_cooperative_matrix";
-  const std::string wrong =
-      device.wrong_matrices.empty()
-          ? ""
-          : fmt::format("; the device multiplies wrongly by {}", fmt::join(device.wrong_matrices, ", by "));
-  return fmt::format("{} with products of {}{} is missing{}", extension, sizes_text(wanted),
-                     kind.is_real() ? "f16 to f32" : "i8 to i32", wrong);
+  const char* types = kind.is_real() ? "f16 to f32" : "i8 to i32";
+  return fmt::format("{} with products of {}{} is missing{}", extension, sizes_text(wanted), types,
+                     wrong_text(device, types));
 }
 
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
   const WantedFragment wanted = wanted_fragment(context);
-  const bool needs_matrices = context.tuned("plain", 1) == 0 || wanted.matrices != WantedMatrices::Any;
+  const bool names_matrices = wanted.matrices != WantedMatrices::Any || wanted.m + wanted.n + wanted.k > 0;
+  const bool needs_matrices = context.tuned("plain", names_matrices ? 0 : 1) == 0;
   if (needs_matrices && !fragment_of(device, kind, wanted)) return missing_matrices(device, kind, wanted);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;

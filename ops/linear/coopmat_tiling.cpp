@@ -85,10 +85,19 @@ std::int64_t tiles_of(const Linear& linear, std::int64_t m, std::int64_t n) {
 
 /// The sizes that are fast on an H200 (shaders/NOTES.md). Large tiles read the least per product; where there
 /// are too few of them, smaller ones are better, whose subgroups share K, or two workgroups per tile.
-Sizes integer_sizes(const Linear& linear, bool grouped) {
+Sizes integer_sizes(const Linear& linear, const LinearKind& kind) {
+  const bool grouped = kind.is_grouped();
   Sizes large = grouped ? Sizes{128, 128, 128, 32, 64} : Sizes{128, 128, 128, 64, 32};
+  const Sizes shared_k{128, 128, 128, 64, 64, 2};
   const std::int64_t large_tiles = tiles_of(linear, large.m, large.n);
-  if (large_tiles >= 2 * busy_workgroups && !grouped) return {128, 128, 128, 64, 64, 2};
+  const std::int64_t tall_tiles = tiles_of(linear, 256, 128);
+  const bool fits_tall =
+      2 * tall_tiles <= large_tiles + large_tiles / 8;  // few of their rows are past the end
+  if (kind.x == XKind::Int8 && !grouped && tall_tiles >= busy_workgroups && fits_tall) {
+    return {256, 128, 64, 64, 64};
+  }
+  if (kind.x == XKind::Quantized && large_tiles >= busy_workgroups) return shared_k;
+  if (large_tiles >= 2 * busy_workgroups && !grouped) return shared_k;
   if (large_tiles >= busy_workgroups) return large;
   if (tiles_of(linear, 32, 32) <= workgroups_at_a_time) return {32, 32, 256, 16, 32, 4};
   if (tiles_of(linear, 64, 64) <= workgroups_at_a_time / 2) return {64, 64, 256, 32, 32, 4};
@@ -97,8 +106,10 @@ Sizes integer_sizes(const Linear& linear, bool grouped) {
   return large;
 }
 
-Sizes real_sizes(const Linear& linear) {
+Sizes real_sizes(const Linear& linear, bool int4) {
   const std::int64_t large_tiles = tiles_of(linear, 128, 128);
+  const bool run_at_once = large_tiles >= 2 * busy_workgroups && large_tiles <= workgroups_at_a_time;
+  if (int4 && run_at_once) return {128, 128, 32, 64, 64};
   if (large_tiles >= busy_workgroups) return {128, 128, 64, 64, 32};
   if (large_tiles >= busy_workgroups / 2) return {128, 128, 64, 64, 32, 1, 2};
   const std::int64_t splits = workgroups_at_a_time / tiles_of(linear, 64, 64);
@@ -106,7 +117,7 @@ Sizes real_sizes(const Linear& linear) {
 }
 
 Sizes sizes_for(const Linear& linear, const LinearKind& kind) {
-  Sizes sizes = kind.is_real() ? real_sizes(linear) : integer_sizes(linear, kind.is_grouped());
+  Sizes sizes = kind.is_real() ? real_sizes(linear, kind.is_real_int4()) : integer_sizes(linear, kind);
   sizes.k = std::min(sizes.k, std::max(power_of_two_from(linear.k), std::int64_t{32}));
   return sizes;
 }
@@ -282,18 +293,23 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
   return best;
 }
 
-Tune fitted_tune(Tune tune, const LinearKind& kind, const DeviceInfo& device) {
-  const std::optional<Fragment> fragment = fragment_of(device, kind);
+Tune fitted_tune(Tune tune, const DeviceInfo& device, const WantedFragment& wanted) {
+  const std::optional<Fragment> fragment = fragment_of(device, {XKind::Int8, WeightKind::Int8}, wanted);
   if (!fragment) return tune;
-  const Sizes sizes = fitted({.m = tune.at("tile_m"),
-                              .n = tune.at("tile_n"),
-                              .k = tune.at("tile_k"),
-                              .subgroup_m = tune.at("subgroup_m"),
-                              .subgroup_n = tune.at("subgroup_n"),
-                              .subgroups_k = tune.at("subgroups_k")},
-                             *fragment, device.subgroup_size, device);
+  Sizes sizes = fitted({.m = tune.at("tile_m"),
+                        .n = tune.at("tile_n"),
+                        .k = tune.at("tile_k"),
+                        .subgroup_m = tune.at("subgroup_m"),
+                        .subgroup_n = tune.at("subgroup_n"),
+                        .subgroups_k = tune.at("subgroups_k")},
+                       *fragment, device.subgroup_size, device);
+  const auto slab_bytes = [&] { return (sizes.m + sizes.n) * (sizes.k / bytes_of_unit + 1) * bytes_of_unit; };
+  while (sizes.k > 2 * fragment->k && slab_bytes() > device.max_shared_bytes)
+    sizes.k = power_of_two_from(sizes.k) / 2;
+  sizes.subgroups_k = std::gcd(sizes.subgroups_k, sizes.k / fragment->k);
   tune["tile_m"] = sizes.m;
   tune["tile_n"] = sizes.n;
+  tune["tile_k"] = sizes.k;
   tune["subgroup_m"] = sizes.subgroup_m;
   tune["subgroup_n"] = sizes.subgroup_n;
   tune["subgroups_k"] = sizes.subgroups_k;

@@ -100,9 +100,10 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
 
 WantedFragment wanted_fragment(const ImplPoint& point);
 
-/// Tuned sizes (tile_m, tile_n, subgroup_m, subgroup_n, subgroups_k, all of them) that are fast with
-/// fragments of 16 x 16 and subgroups of 32, fitted to the device's; unchanged where it has no matrices.
-Tune fitted_tune(Tune tune, const LinearKind& kind, const DeviceInfo& device);
+/// Sizes for int8 by int8 (tile_m, tile_n, tile_k, subgroup_m, subgroup_n, subgroups_k, all of them) that are
+/// fast with fragments of 16 x 16 and subgroups of 32, fitted to the fragment that is taken, to the device's
+/// subgroups and to its shared memory; unchanged where it has no such matrices.
+Tune fitted_tune(Tune tune, const DeviceInfo& device, const WantedFragment& wanted);
 
 /// The tiling as tuned, or the one that is fast for this shape on this device.
 CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind);

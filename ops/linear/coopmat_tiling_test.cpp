@@ -114,7 +114,7 @@ TEST_F(CoopmatTilingTest, RealsOfInt4AreCutAsThoseOfInt8) {
                        tiling.subgroups_k, tiling.slab.depth, tiling.splits,     tiling.shared_bytes()};
   };
   for (const Sizes& sizes :
-       {Sizes{1024, 4096, 4096}, {1024, 2048, 2048}, {128, 2048, 2048}, {128, 8192, 2048}}) {
+       {Sizes{4096, 4096, 4096}, {1024, 2048, 2048}, {128, 2048, 2048}, {128, 8192, 2048}}) {
     const Trial int4 = trial_of(op_of("linear_q4gsw"), "coopmat", sizes, 128);
     const Trial int8 = trial_of(op_of("linear_q8csw"), "coopmat", sizes);
     EXPECT_EQ(sizes_of(tiling_of(int4, reals)), sizes_of(tiling_of(int8, reals_by_int8))) << sizes.m;
@@ -223,11 +223,18 @@ TEST_F(CoopmatTilingTest, SizesOfTheDeviceThatTheyWereMeasuredOnStay) {
     return std::vector{tiling.m, tiling.n, tiling.subgroup_m, tiling.subgroup_n, tiling.subgroups_k};
   };
   using testing::ElementsAre;
-  EXPECT_THAT(sizes_of("q8ta_linear", {4096, 4096, 4096}, integers), ElementsAre(128, 128, 64, 64, 2));
-  EXPECT_THAT(sizes_of("q8ta_linear", {1024, 4096, 4096}, integers), ElementsAre(128, 128, 64, 64, 2));
+  const LinearKind quantized{XKind::Quantized, WeightKind::Int8};
+  EXPECT_THAT(sizes_of("q8ta_linear", {4096, 4096, 4096}, integers), ElementsAre(256, 128, 64, 64, 1));
+  EXPECT_THAT(sizes_of("q8ta_linear", {1024, 4096, 4096}, integers), ElementsAre(256, 128, 64, 64, 1));
+  EXPECT_THAT(sizes_of("q8ta_linear", {384, 4096, 14336}, integers), ElementsAre(128, 128, 64, 64, 2))
+      << "a quarter of the rows of tall tiles would be past the end";
+  EXPECT_THAT(sizes_of("q8ta_linear", {512, 4096, 4096}, integers), ElementsAre(128, 128, 64, 32, 1));
   EXPECT_THAT(sizes_of("q8ta_linear", {128, 2048, 2048}, integers), ElementsAre(32, 32, 16, 32, 4));
   EXPECT_THAT(sizes_of("q8ta_linear", {512, 2048, 1024}, integers), ElementsAre(64, 64, 32, 32, 4));
-  EXPECT_THAT(sizes_of("linear_q4gsw", {1024, 4096, 4096}, reals), ElementsAre(128, 128, 64, 32, 1));
+  EXPECT_THAT(sizes_of("linear_q8ta_q8csw", {512, 4096, 4096}, quantized), ElementsAre(128, 128, 64, 64, 2));
+  EXPECT_THAT(sizes_of("linear_q4gsw", {1024, 4096, 4096}, reals), ElementsAre(128, 128, 64, 64, 1));
+  EXPECT_THAT(sizes_of("linear_q4gsw", {4096, 4096, 4096}, reals), ElementsAre(128, 128, 64, 32, 1));
+  EXPECT_THAT(sizes_of("linear_q8csw", {1024, 4096, 4096}, reals_by_int8), ElementsAre(128, 128, 64, 32, 1));
   EXPECT_THAT(sizes_of("linear_q4gsw", {128, 2048, 2048}, reals), ElementsAre(64, 64, 32, 32, 1));
 }
 

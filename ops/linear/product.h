@@ -12,18 +12,6 @@
 
 namespace assay::ops {
 
-/// The result of quantize_rows(): int8 values in buffer/4W of x's shape, and one scale (f32) and one zero
-/// point (i32) per row.
-struct QuantizedRows {
-  Resource values, scale, zero_point;
-};
-
-/// Appends to `program` the scratch and the dispatch that quantize each row of the op's tensor `x` (f32 or
-/// f16, WP, a buffer or texture3d). Its parameters are chosen from its values (QParamsRule::PerRow over
-/// -128..127), or read from the op's tensors x_scale and x_zero_point where it has them (activations: given).
-/// All results are buffers.
-QuantizedRows quantize_rows(Program& program, const BuildContext& context, const references::Linear& linear);
-
 // What the kernels of a linear op have in common: the operands that they multiply, and how their sums become
 // y.
 
@@ -97,5 +85,17 @@ std::optional<std::string> linear_invalid_reason(const ImplPoint& point);
 /// gamma(n) for n consecutive roundings to float32 and the reference's own: Higham, Accuracy and Stability of
 /// Numerical Algorithms, 3.1.
 double gamma_of(std::int64_t roundings);
+
+/// The result of quantize_rows(): int8 values in buffer/4W of x's shape, and one scale (f32) and one zero
+/// point (i32) per row.
+struct QuantizedRows {
+  Resource values, scale, zero_point;
+};
+
+/// Appends to `program` the scratch and the dispatch that quantize each row of the op's tensor `x` (f32 or
+/// f16, WP, a buffer or texture3d). Its parameters are chosen from its values (QParamsRule::PerRow over
+/// -128..127), or read from the op's tensors x_scale and x_zero_point where it has them (activations: given).
+/// All results are buffers.
+QuantizedRows quantize_rows(Program& program, const BuildContext& context, const references::Linear& linear);
 
 }  // namespace assay::ops

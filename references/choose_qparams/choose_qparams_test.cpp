@@ -4,7 +4,6 @@
 #include "harness/tensor/fill/fill.h"
 #include "references/affine/affine.h"
 #include "references/affine/affine_test_support.h"
-#include "references/choose_qparams/choose_qparams.h"
 
 #include <gmock/gmock.h>
 

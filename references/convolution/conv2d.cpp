@@ -44,6 +44,42 @@ std::vector<To> moved(const Convolution& conv, std::span<const From> x) {
   return made;
 }
 
+constexpr std::int64_t values_of_a_part = 1 << 23;  // 16 MiB
+IntegerRows rows_of_group(const Convolution& conv, const IntegerRows& w, std::int64_t group) {
+  const std::int64_t rows = conv.outputs_of_group();
+  return {rows, w.depth, {w.row(group * rows), w.row((group + 1) * rows)}};
+}
+
+/// The rows of a range of pixels that begins at `first`.
+void spread(const Patches& patches, const std::vector<std::int16_t>& x, std::int64_t group,
+            std::int64_t first, IntegerRows& to) {
+  const std::int64_t depth = to.depth;
+  to.values.resize(static_cast<std::size_t>(to.rows * depth));
+  parallel_for(to.rows, div_up(cheap_grain, depth), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      patches.read(x, group, first + row, 0, depth, to.values.data() + row * depth);
+    }
+  });
+}
+
+RealRows rows_of_x(const Convolution& conv, const Patches& patches, const std::vector<float>& x,
+                   std::int64_t group) {
+  return {conv.pixels_of_y(), conv.depth(),
+          [&, group](std::int64_t pixel, std::int64_t first, std::int64_t last, double* to) {
+            patches.read(x, group, pixel, first, last, to);
+          }};
+}
+
+/// The products of one group; `w` has the rows of all groups.
+RealRows rows_of_w(const Convolution& conv, const IntegerRows& w, std::int64_t group) {
+  return {conv.outputs_of_group(), w.depth,
+          [&w, first_row = group * conv.outputs_of_group()](std::int64_t n, std::int64_t first,
+                                                            std::int64_t last, double* to) {
+            const std::int16_t* row = w.row(first_row + n);
+            std::copy(row + first, row + last, to);
+          }};
+}
+
 }  // namespace
 
 std::vector<std::int16_t> channels_last(const Convolution& conv, std::span<const std::int16_t> x) {
@@ -127,28 +163,6 @@ std::int64_t Patches::index_in_y(std::int64_t pixel, std::int64_t channel) const
   return (pixel / pixels * conv_.oc + channel) * pixels + pixel % pixels;
 }
 
-namespace {
-
-constexpr std::int64_t values_of_a_part = 1 << 23;  // 16 MiB
-IntegerRows rows_of_group(const Convolution& conv, const IntegerRows& w, std::int64_t group) {
-  const std::int64_t rows = conv.outputs_of_group();
-  return {rows, w.depth, {w.row(group * rows), w.row((group + 1) * rows)}};
-}
-
-/// The rows of a range of pixels that begins at `first`.
-void spread(const Patches& patches, const std::vector<std::int16_t>& x, std::int64_t group,
-            std::int64_t first, IntegerRows& to) {
-  const std::int64_t depth = to.depth;
-  to.values.resize(static_cast<std::size_t>(to.rows * depth));
-  parallel_for(to.rows, div_up(cheap_grain, depth), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      patches.read(x, group, first + row, 0, depth, to.values.data() + row * depth);
-    }
-  });
-}
-
-}  // namespace
-
 void for_each_sum(const Convolution& conv, const IntegerRows& x, const IntegerRows& w,
                   const StoreSum& store) {
   const std::vector<std::int16_t> last = channels_last(conv, x.values);
@@ -168,28 +182,6 @@ void for_each_sum(const Convolution& conv, const IntegerRows& x, const IntegerRo
     }
   }
 }
-
-namespace {
-
-RealRows rows_of_x(const Convolution& conv, const Patches& patches, const std::vector<float>& x,
-                   std::int64_t group) {
-  return {conv.pixels_of_y(), conv.depth(),
-          [&, group](std::int64_t pixel, std::int64_t first, std::int64_t last, double* to) {
-            patches.read(x, group, pixel, first, last, to);
-          }};
-}
-
-/// The products of one group; `w` has the rows of all groups.
-RealRows rows_of_w(const Convolution& conv, const IntegerRows& w, std::int64_t group) {
-  return {conv.outputs_of_group(), w.depth,
-          [&w, first_row = group * conv.outputs_of_group()](std::int64_t n, std::int64_t first,
-                                                            std::int64_t last, double* to) {
-            const std::int16_t* row = w.row(first_row + n);
-            std::copy(row + first, row + last, to);
-          }};
-}
-
-}  // namespace
 
 std::vector<Expected> conv2d_q8csw(const Params& params, std::span<const HostTensor> inputs) {
   const Convolution conv = convolution_params(params, any_depth);

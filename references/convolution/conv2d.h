@@ -15,7 +15,8 @@
 namespace assay::references {
 
 // A convolution as products of matrices, one per group: rows of x, one per pixel of y, by rows of w, one per
-// output channel. Both run over kh, kw and the channels of the group, in this order: depth() values.
+// output channel. Both run over kh, kw and the channels of the group, in this order: Convolution::depth()
+// values.
 
 /// x in the order N, H, W, C, in which the channels that a tap meets are neighbours, as rows are read.
 std::vector<std::int16_t> channels_last(const Convolution& conv, std::span<const std::int16_t> x);

@@ -18,7 +18,7 @@ INTERFACES = {
     "harness/chain/planner": {"harness/chain/planner/planner", "harness/chain/planner/plan"},
     "harness/gpu": {"harness/gpu/gpu", "harness/gpu/shaders/shader_sources", "harness/gpu/spirv/spirv_optimized"},
     "harness/mutation": {"harness/mutation/faults"},
-    "harness/commands/fuzz": {"harness/commands/fuzz/fuzz", "harness/commands/fuzz/options"},
+    "harness/commands/fuzz": {"harness/commands/fuzz/fuzz"},
     "harness/commands/judge": {"harness/commands/judge/judge", "harness/commands/judge/options"},
     "harness/commands/mutate": {"harness/commands/mutate/mutate", "harness/commands/mutate/options",
                                 "harness/commands/mutate/trial_worker"},

@@ -27,9 +27,9 @@ class TestCheckDocs(unittest.TestCase):
         self.assertEqual(self.check(text), (0, []))
 
     def test_finds_paths_from_the_root_that_do_not_exist(self):
-        code, lines = self.check("# A\n\n`harness/base/text.h` and `harness/bass`\n")
+        code, lines = self.check("# A\n\n`harness/base/words.h` and `harness/bass`\n")
         self.assertEqual(code, 1)
-        self.assertEqual(lines, ["a.md:3: 'harness/base/text.h': there is no such file or folder",
+        self.assertEqual(lines, ["a.md:3: 'harness/base/words.h': there is no such file or folder",
                                  "a.md:3: 'harness/bass': there is no such file or folder"])
 
     def test_finds_source_files_that_no_path_ends_in(self):
@@ -49,9 +49,9 @@ class TestCheckDocs(unittest.TestCase):
         self.assertEqual(self.check(text), (0, []))
 
     def test_finds_broken_links(self):
-        code, lines = self.check("[text](harness/base/text.h)\n")
+        code, lines = self.check("[text](harness/base/words.h)\n")
         self.assertEqual(code, 1)
-        self.assertEqual(lines, ["a.md:1: link to 'harness/base/text.h': there is no such file or folder"])
+        self.assertEqual(lines, ["a.md:1: link to 'harness/base/words.h': there is no such file or folder"])
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ inline ::testing::AssertionResult matches(const std::string& text, std::string_v
   return ::testing::AssertionSuccess();
 }
 
-// The files of a report as text. Only tests include this: runs write them into streams.
+// The files of a report as text: runs write them into streams.
 
 template <class Write>
 std::string text_of(const Write& write, const RunReport& report) {

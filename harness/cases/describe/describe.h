@@ -10,15 +10,6 @@
 #include <string>
 #include <vector>
 
-namespace assay::cases {
-
-/// Texts for the documentation of a parameter, besides its name and meaning.
-std::string type_text(const ParamSpec& param);     ///< "shape", "integer", "qparams"
-std::string limits_text(const ParamSpec& param);   ///< "1..64", "f32 | f16"; empty: any value of the type
-std::string default_text(const ParamSpec& param);  ///< "required", "default 2", "has a default"
-
-}  // namespace assay::cases
-
 namespace assay {
 
 /// The files of an op, as paths from the root of the source tree; they need not exist on this machine.
@@ -73,3 +64,12 @@ std::string with_op_added(const std::string& page, const std::string& name, cons
                           const std::string& section);
 
 }  // namespace assay
+
+namespace assay::cases {
+
+/// Texts for the documentation of a parameter, besides its name and meaning.
+std::string type_text(const ParamSpec& param);     ///< "shape", "integer", "qparams"
+std::string limits_text(const ParamSpec& param);   ///< "1..64", "f32 | f16"; empty: any value of the type
+std::string default_text(const ParamSpec& param);  ///< "required", "default 2", "has a default"
+
+}  // namespace assay::cases

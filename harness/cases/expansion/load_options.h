@@ -50,10 +50,6 @@ namespace assay {
 namespace chain {
 class NodeTimes;
 }
-namespace cases {
-class ReplacedValues;
-}
-
 /// Tells which points of a case have the same choices apart from the values of some keys, and leaves others
 /// out.
 struct PointKinds {

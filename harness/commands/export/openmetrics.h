@@ -13,9 +13,6 @@
 
 namespace assay::app {
 
-/// Seconds since 1970 of a time as utc_text() writes it, "2026-01-02T03:04:05Z"; absent if it is none.
-std::optional<std::int64_t> unix_seconds(const std::string& utc);
-
 /// A family of metrics; all are gauges.
 struct MetricFamily {
   std::string_view name;  ///< ends in the unit: "assay_row_time_seconds"
@@ -65,5 +62,8 @@ class OpenMetrics {
   std::map<std::string, std::int64_t> newest_s_;  ///< start of each device's newest run
   std::map<std::string_view, std::map<std::string, Series>> families_;  ///< series by labels
 };
+
+/// Seconds since 1970 of a time as utc_text() writes it, "2026-01-02T03:04:05Z"; absent if it is none.
+std::optional<std::int64_t> unix_seconds(const std::string& utc);
 
 }  // namespace assay::app

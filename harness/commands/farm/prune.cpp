@@ -178,14 +178,6 @@ class Planner {
   std::pair<std::string, fs::path> newest_root_;  ///< id of the newest run, and its root
 };
 
-}  // namespace
-
-PrunePlan plan_prune(const FarmTree& tree, const PruneRules& rules) {
-  return Planner(tree, rules).plan();
-}
-
-namespace {
-
 struct Totals {
   std::size_t kept = 0, removed = 0;
   std::uintmax_t kept_bytes = 0, removed_bytes = 0;
@@ -214,25 +206,6 @@ std::string totals_line(const std::string& of, const char* what, const Totals& t
                      bytes_text(totals.removed_bytes), will ? "would be removed" : "removed", totals.kept,
                      bytes_text(totals.kept_bytes));
 }
-
-}  // namespace
-
-std::string prune_text(const PrunePlan& plan, bool will, std::optional<std::uintmax_t> free_bytes) {
-  std::map<std::string, Totals> devices;
-  Totals shards;
-  for (const PruneItem& report : plan.reports) devices[report.device].add(report);
-  for (const PruneItem& item : plan.shards) shards.add(item);
-  std::string text = lines_of(plan.reports) + lines_of(plan.shards) + '\n';
-  for (const auto& [device, totals] : devices) text += totals_line(device, "report", totals, will);
-  if (!plan.shards.empty()) text += totals_line("shards", "folder", shards, will);
-  text += fmt::format("in all: {}, {}, {}", counted(plan.removals.size(), "folder"),
-                      bytes_text(plan.removed_bytes), will ? "would be removed" : "removed");
-  return text + (free_bytes ? "; " + bytes_text(*free_bytes) + " are free\n" : "\n");
-}
-
-namespace {
-
-namespace fs = std::filesystem;
 
 PruneRules rules_of(const PruneOptions& options) {
   if (!options.keep && !options.older_than_days && !options.shards) {
@@ -318,6 +291,23 @@ class Remover {
 };
 
 }  // namespace
+
+PrunePlan plan_prune(const FarmTree& tree, const PruneRules& rules) {
+  return Planner(tree, rules).plan();
+}
+
+std::string prune_text(const PrunePlan& plan, bool will, std::optional<std::uintmax_t> free_bytes) {
+  std::map<std::string, Totals> devices;
+  Totals shards;
+  for (const PruneItem& report : plan.reports) devices[report.device].add(report);
+  for (const PruneItem& item : plan.shards) shards.add(item);
+  std::string text = lines_of(plan.reports) + lines_of(plan.shards) + '\n';
+  for (const auto& [device, totals] : devices) text += totals_line(device, "report", totals, will);
+  if (!plan.shards.empty()) text += totals_line("shards", "folder", shards, will);
+  text += fmt::format("in all: {}, {}, {}", counted(plan.removals.size(), "folder"),
+                      bytes_text(plan.removed_bytes), will ? "would be removed" : "removed");
+  return text + (free_bytes ? "; " + bytes_text(*free_bytes) + " are free\n" : "\n");
+}
 
 ExitCode prune(const PruneOptions& options, const Terminal& terminal) {
   const PruneRules rules = rules_of(options);

@@ -141,6 +141,58 @@ void refuse_output_inside(const fs::path& from, const fs::path& to) {
                   to.string(), from.string()));
 }
 
+/// Removes comments from one line after another.
+class Stripper {
+ public:
+  void add(std::string_view line) {
+    const std::string kept = without(line);
+    const std::size_t end = kept.find_last_not_of(" \t\r");
+    if (end == std::string::npos) return;
+    text_ += kept.substr(0, end + 1) + '\n';
+  }
+  std::string text() && { return std::move(text_); }
+
+ private:
+  std::string without(std::string_view line) {
+    if (!in_comment_ && line.find('"') != std::string_view::npos) return std::string(line);
+    std::string kept;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const std::string_view here = line.substr(i, 2);
+      if (in_comment_) {
+        if (here != "*/") continue;
+        in_comment_ = false;
+        ++i;
+      } else if (here == "/*") {
+        in_comment_ = true;
+        kept += ' ';
+        ++i;
+      } else if (here == "//") {
+        break;
+      } else {
+        kept += line[i];
+      }
+    }
+    return kept;
+  }
+
+  std::string text_;
+  bool in_comment_ = false;
+};
+
+std::vector<std::filesystem::path> folders(const std::filesystem::path& folder) {
+  if (folder.empty()) return {};
+  return {folder};
+}
+
+std::map<std::string, std::string> code_of(const gpu::ShaderSources& sources,
+                                           const std::pair<std::string, gpu::ShaderFolders>& kernel) {
+  std::map<std::string, std::string> code;
+  for (const auto& [name, source] : sources.closure(kernel.first, kernel.second)) {
+    code[name] = source.is_module() ? source.text : without_comments(source.text);
+  }
+  return code;
+}
+
 }  // namespace
 
 Submission take_submission(const fs::path& from, const fs::path& to) {
@@ -203,48 +255,6 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
   return taken;
 }
 
-namespace {
-
-/// Removes comments from one line after another.
-class Stripper {
- public:
-  void add(std::string_view line) {
-    const std::string kept = without(line);
-    const std::size_t end = kept.find_last_not_of(" \t\r");
-    if (end == std::string::npos) return;
-    text_ += kept.substr(0, end + 1) + '\n';
-  }
-  std::string text() && { return std::move(text_); }
-
- private:
-  std::string without(std::string_view line) {
-    if (!in_comment_ && line.find('"') != std::string_view::npos) return std::string(line);
-    std::string kept;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const std::string_view here = line.substr(i, 2);
-      if (in_comment_) {
-        if (here != "*/") continue;
-        in_comment_ = false;
-        ++i;
-      } else if (here == "/*") {
-        in_comment_ = true;
-        kept += ' ';
-        ++i;
-      } else if (here == "//") {
-        break;
-      } else {
-        kept += line[i];
-      }
-    }
-    return kept;
-  }
-
-  std::string text_;
-  bool in_comment_ = false;
-};
-
-}  // namespace
-
 std::string without_comments(std::string_view source) {
   // A comment that ends in a backslash goes on in the next line; both make comments count as code.
   if (source.find("__LINE__") != std::string_view::npos || source.find('\\') != std::string_view::npos)
@@ -258,24 +268,6 @@ std::string without_comments(std::string_view source) {
   }
   return std::move(stripper).text();
 }
-
-namespace {
-
-std::vector<std::filesystem::path> folders(const std::filesystem::path& folder) {
-  if (folder.empty()) return {};
-  return {folder};
-}
-
-std::map<std::string, std::string> code_of(const gpu::ShaderSources& sources,
-                                           const std::pair<std::string, gpu::ShaderFolders>& kernel) {
-  std::map<std::string, std::string> code;
-  for (const auto& [name, source] : sources.closure(kernel.first, kernel.second)) {
-    code[name] = source.is_module() ? source.text : without_comments(source.text);
-  }
-  return code;
-}
-
-}  // namespace
 
 /// The SPIR-V as far as it decides what runs. What a kernel from outside is given is found by its names.
 std::vector<std::uint32_t> ShaderUse::spirv_of(gpu::ShaderLibrary& library, const Variant& variant) {

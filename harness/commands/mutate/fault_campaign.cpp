@@ -78,6 +78,26 @@ Indices shuffled(std::span<const TrialRow> rows, Indices users) {
   return users;
 }
 
+/// Rows of the first pass.
+constexpr std::size_t first_rows = 40;
+constexpr double between_progress_s = 10;
+/// Compiling many variants and optimizing them takes a while on a busy machine.
+constexpr double least_between_rows_s = 180;
+
+std::size_t count_of_processes(int asked) {
+  if (asked > 0) return static_cast<std::size_t>(asked);
+  return std::max(1U, std::thread::hardware_concurrency());
+}
+
+/// The path by which faults name a source: below shaders/, or below the folder that replaces it.
+std::string path_below(const std::filesystem::path& folder, const gpu::ShaderSource& source) {
+  if (source.is_embedded) return source.path;
+  return std::filesystem::path(source.display)
+      .lexically_normal()
+      .lexically_relative(folder.lexically_normal())
+      .generic_string();
+}
+
 }  // namespace
 
 RowOrder::RowOrder(std::span<const TrialRow> rows, const std::vector<std::size_t>& users)
@@ -104,21 +124,6 @@ void RowOrder::note_kill(int line, std::size_t row) {
   kills_.push_back({line, row});
 }
 
-namespace {
-
-/// Rows of the first pass.
-constexpr std::size_t first_rows = 40;
-constexpr double between_progress_s = 10;
-/// Compiling many variants and optimizing them takes a while on a busy machine.
-constexpr double least_between_rows_s = 180;
-
-std::size_t count_of_processes(int asked) {
-  if (asked > 0) return static_cast<std::size_t>(asked);
-  return std::max(1U, std::thread::hardware_concurrency());
-}
-
-}  // namespace
-
 FaultCampaign::FaultCampaign(const Parts& parts, FaultJournal& journal, std::vector<FaultRecord>& records)
     : parts_(parts), journal_(journal), records_(records), scratch_(parts.options.out / "scratch") {
   make_directories(scratch_);
@@ -130,19 +135,6 @@ FaultCampaign::~FaultCampaign() {
   std::error_code ignored;
   std::filesystem::remove_all(scratch_, ignored);
 }
-
-namespace {
-
-/// The path by which faults name a source: below shaders/, or below the folder that replaces it.
-std::string path_below(const std::filesystem::path& folder, const gpu::ShaderSource& source) {
-  if (source.is_embedded) return source.path;
-  return std::filesystem::path(source.display)
-      .lexically_normal()
-      .lexically_relative(folder.lexically_normal())
-      .generic_string();
-}
-
-}  // namespace
 
 /// A row uses a file if a shader of its program is the file or includes it.
 void FaultCampaign::find_users() {

@@ -60,8 +60,6 @@ class Mutant {
   std::map<ShaderVariant, bool> differs_optimized_;
 };
 
-class Mutant;
-
 /// A fault to be tried: a whole source instead of a file, and the rows to run, in order.
 struct TrialRequest {
   std::string file;  ///< path below shaders/

@@ -7,6 +7,7 @@
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/mutate/fault_result.h"
 #include "harness/commands/run/setup/engine_options.h"
+#include "harness/engine/ceilings/matrix_check.h"
 
 #include <nlohmann/json.hpp>
 
@@ -223,6 +224,7 @@ ExitCode serve_trials(const Context& context) {
   const LoadResult loaded = load(options, options.files, with_manifests.registry);
   gpu::Instance instance;
   gpu::Device device(instance, setup.device);
+  check_matrices(device);
   const TrialRows rows(selected_cases(options, loaded.cases), device.info());
   TrialBench bench(device, rows.all(),
                    {.shaders = setup.shaders,

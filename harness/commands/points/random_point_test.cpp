@@ -1,7 +1,6 @@
 #include "harness/commands/points/random_point.h"
 
 #include "harness/cases/expansion/load.h"
-#include "harness/commands/points/random_point.h"
 #include "harness/commands/points/written_cases.h"
 #include "ops/registry.h"
 #include "tests/support/temporary_folder.h"

@@ -14,15 +14,6 @@
 
 namespace assay {
 
-/// Encodes the answers of a reference as bytes, with a checksum at the end.
-std::vector<std::byte> encode_answers(std::span<const Expected> answers);
-
-/// The largest number of bytes that encode_answers() makes of answers for the outputs among `tensors`.
-std::uint64_t most_encoded_bytes(std::span<const TensorSpec> tensors);
-
-/// Decodes the bytes of encode_answers(); nothing for other or damaged bytes.
-std::optional<std::vector<Expected>> decode_answers(std::span<const std::byte> bytes);
-
 struct AnswerCacheOptions {
   std::filesystem::path directory;  ///< empty: nothing is cached
   /// Hash of all code of the references and of its compiler: answers of other code are never found.
@@ -63,5 +54,14 @@ class AnswerCache {
 
 /// $XDG_CACHE_HOME/assay/answers or ~/.cache/assay/answers; empty without either.
 std::filesystem::path default_answer_directory();
+
+/// Encodes the answers of a reference as bytes, with a checksum at the end.
+std::vector<std::byte> encode_answers(std::span<const Expected> answers);
+
+/// The largest number of bytes that encode_answers() makes of answers for the outputs among `tensors`.
+std::uint64_t most_encoded_bytes(std::span<const TensorSpec> tensors);
+
+/// Decodes the bytes of encode_answers(); nothing for other or damaged bytes.
+std::optional<std::vector<Expected>> decode_answers(std::span<const std::byte> bytes);
 
 }  // namespace assay

@@ -48,6 +48,48 @@ std::uint32_t step_between(std::uint32_t chunks, std::uint32_t workgroups) {
   return step % chunks;
 }
 
+std::optional<Reading> best_of_one_try(const ReadingSource& source, ClockWatch& clock,
+                                       const Patience& patience, double batch) {
+  std::optional<Reading> best;
+  double spent_ns = 0;
+  int counted = 0;
+  const double began_s = source.now_s();
+  while (counted < patience.repetitions && spent_ns < patience.most_ns) {
+    const Reading reading = source.read();
+    clock.hear(reading.probe_ns);
+    if (clock.is_down(reading.probe_ns)) {
+      if (source.now_s() - began_s > patience.heating_s) break;
+      continue;
+    }
+    ++counted;
+    spent_ns += reading.ns * batch;
+    if (!best || reading.ns < best->ns) best = reading;
+  }
+  return best;
+}
+
+constexpr int most_batches = 512;
+constexpr int empty_dispatches = 500;
+constexpr std::uint64_t least_bench_footprint = 16ULL << 20;
+
+/// Allocates a workspace of `bytes`, halving `bytes` until the allocation succeeds.
+gpu::Workspace allocate(gpu::Device& device, std::uint64_t& bytes) {
+  for (;; bytes /= 2) {
+    try {
+      return {device, {}, buffers(bytes / 2), 0};
+    } catch (const gpu::OutOfMemory&) {
+      if (bytes / 2 < least_bench_footprint) throw;
+    }
+  }
+}
+
+/// Everything that a pipeline depends on: all of a dispatch except workgroups and push constants.
+std::string pipeline_key(const Dispatch& dispatch) {
+  std::string key = fmt::format("{} {}", dispatch.shader, dispatch.local_size[0]);
+  for (const Define& define : dispatch.defines) key += fmt::format(" {}={}", define.name, define.value);
+  return key;
+}
+
 }  // namespace
 
 std::vector<Physical> buffers(std::uint64_t bytes_each) {
@@ -170,62 +212,12 @@ std::vector<Program> all_programs() {
   return programs;
 }
 
-namespace {
-
-std::optional<Reading> best_of_one_try(const ReadingSource& source, ClockWatch& clock,
-                                       const Patience& patience, double batch) {
-  std::optional<Reading> best;
-  double spent_ns = 0;
-  int counted = 0;
-  const double began_s = source.now_s();
-  while (counted < patience.repetitions && spent_ns < patience.most_ns) {
-    const Reading reading = source.read();
-    clock.hear(reading.probe_ns);
-    if (clock.is_down(reading.probe_ns)) {
-      if (source.now_s() - began_s > patience.heating_s) break;
-      continue;
-    }
-    ++counted;
-    spent_ns += reading.ns * batch;
-    if (!best || reading.ns < best->ns) best = reading;
-  }
-  return best;
-}
-
-}  // namespace
-
 std::optional<Reading> best_reading(const ReadingSource& source, ClockWatch& clock, const Patience& patience,
                                     double batch) {
   if (auto best = best_of_one_try(source, clock, patience, batch)) return best;
   source.rest_s(patience.rest_s);
   return best_of_one_try(source, clock, patience, batch);
 }
-
-namespace {
-
-constexpr int most_batches = 512;
-constexpr int empty_dispatches = 500;
-constexpr std::uint64_t least_bench_footprint = 16ULL << 20;
-
-/// Allocates a workspace of `bytes`, halving `bytes` until the allocation succeeds.
-gpu::Workspace allocate(gpu::Device& device, std::uint64_t& bytes) {
-  for (;; bytes /= 2) {
-    try {
-      return {device, {}, buffers(bytes / 2), 0};
-    } catch (const gpu::OutOfMemory&) {
-      if (bytes / 2 < least_bench_footprint) throw;
-    }
-  }
-}
-
-/// Everything that a pipeline depends on: all of a dispatch except workgroups and push constants.
-std::string pipeline_key(const Dispatch& dispatch) {
-  std::string key = fmt::format("{} {}", dispatch.shader, dispatch.local_size[0]);
-  for (const Define& define : dispatch.defines) key += fmt::format(" {}={}", define.name, define.value);
-  return key;
-}
-
-}  // namespace
 
 Effort effort_for(const DeviceInfo& device) {
   if (!device.is_cpu()) return {};

@@ -1,5 +1,6 @@
 #include "harness/engine/ceilings/matrix_check.h"
 
+#include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/hash.h"
 #include "harness/engine/ceilings/ceilings.h"
@@ -8,13 +9,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <fcntl.h>
 #include <optional>
 #include <sstream>
-#include <unistd.h>
+#include <sys/file.h>
 #include <utility>
+#include <vector>
 
 namespace assay {
 namespace {
@@ -116,44 +118,101 @@ Physical words(std::size_t bytes) {
   return {{Storage::Buffer, Layout::WP}, DType::I32, {static_cast<std::int64_t>(bytes / 4)}};
 }
 
-std::string line_of(const MatrixCheck& check) {
-  return fmt::format("{} wrong: {} {}", check.wrong, to_string(check.shape), name_of(check.shape.extension));
-}
+constexpr std::uintmax_t most_bytes = 1 << 20;  // of a file of results
 
-std::string text_of(const std::string& key, std::span<const MatrixCheck> checks) {
-  std::string text = key + '\n';
-  for (const MatrixCheck& check : checks) text += line_of(check) + '\n';
+/// A problem as a part of a line.
+std::string one_line(std::string text) {
+  std::ranges::replace(text, '\n', ' ');
+  std::ranges::replace(text, '\t', ' ');
   return text;
 }
 
-/// The results that a file holds, as lines; empty if it is another key's or damaged.
-std::vector<std::string> lines_in(const fs::path& file, const std::string& key) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string hash;
-  if (!std::getline(stream, hash)) return {};
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (source_hash(text) != hash) return {};
-  std::istringstream parts(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(parts, line);) lines.push_back(line);
-  if (lines.empty() || lines.front() != key) return {};
-  lines.erase(lines.begin());
-  return lines;
+/// "ended<tab>12<tab>16x16x32 i8 to i32 VK_KHR_cooperative_matrix<tab>problem"
+std::string line_of(const std::string& shape, const MatrixCheckStore::Entry& entry) {
+  const char* state = entry.state == MatrixCheckStore::State::Ended ? "ended" : "began";
+  return fmt::format("{}\t{}\t{}\t{}", state, entry.wrong, shape, one_line(entry.problem));
 }
 
-std::optional<MatrixCheck> found(const std::vector<std::string>& lines, const CooperativeShape& shape) {
-  for (std::uint32_t wrong = 0; wrong <= shape.rows * shape.columns; ++wrong) {
-    const MatrixCheck check{shape, wrong};
-    if (std::ranges::find(lines, line_of(check)) != lines.end()) return check;
+std::vector<std::string> split(const std::string& text, char at) {
+  std::istringstream stream(text);
+  std::vector<std::string> parts;
+  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+  return parts;
+}
+
+/// Adds the entry of a line; the file's checksum says that assay wrote it.
+void add_line(MatrixCheckStore::Entries& entries, const std::string& line) {
+  std::vector<std::string> parts = split(line, '\t');
+  parts.resize(4);
+  MatrixCheckStore::Entry entry;
+  if (parts[0] == "ended") entry.state = MatrixCheckStore::State::Ended;
+  std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), entry.wrong);
+  entry.problem = parts[3];
+  entries[parts[2]] = std::move(entry);
+}
+
+/// Held while shapes are checked. Without a file, or where it cannot be locked, nobody waits.
+class CheckLock {
+ public:
+  explicit CheckLock(const fs::path& file) {
+    if (file.empty()) return;
+    std::error_code ignored;
+    fs::create_directories(file.parent_path(), ignored);
+    file_.emplace(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666));
+    if (file_->get() >= 0) ::flock(file_->get(), LOCK_EX);
   }
-  return std::nullopt;
+
+ private:
+  std::optional<FileDescriptor> file_;
+};
+
+/// Checks a shape, or says why it cannot be multiplied; nothing if the device has no memory now.
+std::optional<MatrixCheckStore::Entry> checked(const CooperativeShape& shape, const CheckOfShape& check) {
+  MatrixCheckStore::Entry entry{.state = MatrixCheckStore::State::Ended};
+  try {
+    const MatrixCheck result = check(shape);
+    entry.wrong = result.wrong;
+    entry.problem = one_line(result.problem);
+  } catch (const gpu::DeviceLost&) {
+    throw;
+  } catch (const gpu::Timeout&) {
+    throw;
+  } catch (const gpu::OutOfMemory&) {
+    return std::nullopt;
+  } catch (const Error& error) {
+    entry.problem = one_line(error.what());
+  }
+  return entry;
+}
+
+/// The shapes that kernels could use and that can be checked, on subgroups whose size is known.
+std::vector<CooperativeShape> shapes_to_check(const DeviceInfo& info) {
+  const bool knows_size = info.min_subgroup_size == info.max_subgroup_size ||
+                          info.can_demand(info.subgroup_size, {info.subgroup_size, 1, 1});
+  std::vector<CooperativeShape> shapes;
+  for (const CooperativeShape& shape : info.cooperative_shapes) {
+    const bool is_whole = shape.rows * shape.columns % info.subgroup_size == 0;
+    const bool computes = info.has(is_real(shape) ? Feature::Float16 : Feature::Int8);
+    if (knows_size && can_check(shape) && is_whole && computes) shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+/// Changes with the kernel and what it includes.
+std::string kernel_hash(const DeviceInfo& info, gpu::ShaderLibrary& shaders) {
+  const CooperativeShape any{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr};
+  const Program program = check_program(info, any, MatrixForm::Plain);
+  const Dispatch& dispatch = program.dispatches.front();
+  return shaders.compile(dispatch.shader, dispatch.defines).hash;
 }
 
 }  // namespace
 
 std::string to_string(const MatrixCheck& check) {
-  return fmt::format("{} by {}: {} of {} wrong", to_string(check.shape), name_of(check.shape.extension),
-                     check.wrong, check.shape.rows * check.shape.columns);
+  const std::string text = check.problem.empty() ? fmt::format("{} of {} wrong", check.wrong,
+                                                               check.shape.rows * check.shape.columns)
+                                                 : check.problem;
+  return fmt::format("{} by {}: {}", to_string(check.shape), name_of(check.shape.extension), text);
 }
 
 bool can_check(const CooperativeShape& shape) {
@@ -182,39 +241,44 @@ MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const
   executable.run(memory, "checking matrices of " + to_string(shape), timeout_s);
   const std::vector<std::byte> sums = memory.read(Resource::tensor(2));
 
-  MatrixCheck check{shape};
+  MatrixCheck check{.shape = shape};
   for (std::size_t at = 0; at < exact.size(); at += 4) {
     if (std::memcmp(sums.data() + at, exact.data() + at, 4) != 0) ++check.wrong;
   }
   return check;
 }
 
-MatrixCheckStore::MatrixCheckStore(const fs::path& folder, const std::string& key)
-    : file_(folder.empty() ? fs::path() : folder / (source_hash(key) + ".txt")), key_(source_hash(key)) {}
-
-std::vector<MatrixCheck> MatrixCheckStore::load(std::span<const CooperativeShape> shapes) const {
-  if (file_.empty()) return {};
-  const std::vector<std::string> lines = lines_in(file_, key_);
-  std::vector<MatrixCheck> checks;
-  for (const CooperativeShape& shape : shapes) {
-    const std::optional<MatrixCheck> check = found(lines, shape);
-    if (!check) return {};
-    checks.push_back(*check);
-  }
-  return checks;
+MatrixCheckStore::MatrixCheckStore(const fs::path& folder, const std::string& key) : key_(source_hash(key)) {
+  if (folder.empty()) return;
+  file_ = folder / (key_ + ".txt");
+  lock_ = folder / (key_ + ".lock");
 }
 
-void MatrixCheckStore::store(std::span<const MatrixCheck> checks) const {
+std::string MatrixCheckStore::name_of(const CooperativeShape& shape) {
+  return fmt::format("{} {}", to_string(shape), assay::name_of(shape.extension));
+}
+
+MatrixCheckStore::Entries MatrixCheckStore::load() const {
+  if (file_.empty()) return {};
+  const std::optional<std::string> content = whole_regular_file(file_, most_bytes);
+  if (!content || content->size() <= source_hash_digits) return {};
+  const std::string text = content->substr(source_hash_digits + 1);
+  if (source_hash(text) != content->substr(0, source_hash_digits)) return {};
+  const std::vector<std::string> lines = split(text, '\n');
+  if (lines.empty() || lines.front() != key_) return {};
+  Entries entries;
+  for (std::size_t i = 1; i < lines.size(); ++i) add_line(entries, lines[i]);
+  return entries;
+}
+
+void MatrixCheckStore::store(const Entries& entries) const {
   if (file_.empty()) return;
-  const std::string text = text_of(key_, checks);
-  const fs::path temporary = file_.string() + ".tmp" + std::to_string(::getpid());
-  std::error_code error;
-  fs::create_directories(file_.parent_path(), error);
-  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
-  stream << source_hash(text) << '\n' << text;
-  stream.close();
-  if (stream) fs::rename(temporary, file_, error);
-  if (!stream || error) fs::remove(temporary, error);
+  std::string text = key_ + '\n';
+  for (const auto& [shape, entry] : entries) text += line_of(shape, entry) + '\n';
+  try {
+    replace_file(file_, source_hash(text) + '\n' + text);
+  } catch (const Error&) {  // it is checked again by the next process
+  }
 }
 
 fs::path default_matrix_check_directory() {
@@ -224,31 +288,33 @@ fs::path default_matrix_check_directory() {
 
 void check_matrices(gpu::Device& device, const MatrixCheckStore& store,
                     std::span<const CooperativeShape> shapes, const CheckOfShape& check) {
-  std::vector<MatrixCheck> checks = store.load(shapes);
-  if (checks.empty()) {
-    for (const CooperativeShape& shape : shapes) checks.push_back(check(shape));
-    store.store(checks);
-  }
-  for (const MatrixCheck& one : checks) {
-    if (one.wrong > 0) device.distrust_matrices(one.shape, to_string(one));
+  const CheckLock lock(store.lock_file());
+  MatrixCheckStore::Entries entries = store.load();
+  for (const CooperativeShape& shape : shapes) {
+    const std::string name = MatrixCheckStore::name_of(shape);
+    if (!entries.contains(name)) {
+      entries[name] = {};
+      store.store(entries);
+      const std::optional<MatrixCheckStore::Entry> entry = checked(shape, check);
+      if (entry) entries[name] = *entry;
+      if (!entry) entries.erase(name);
+      store.store(entries);
+      if (!entry) continue;
+    }
+    const MatrixCheckStore::Entry& entry = entries[name];
+    MatrixCheck result{shape, entry.wrong, entry.problem};
+    if (entry.state == MatrixCheckStore::State::Began) result.problem = "its check ended an earlier process";
+    if (!result.is_right()) device.distrust_matrices(shape, to_string(result));
   }
 }
 
-void check_matrices(gpu::Device& device, gpu::ShaderLibrary& shaders, const fs::path& folder) {
+void check_matrices(gpu::Device& device, const fs::path& folder) {
   const DeviceInfo& info = device.info();
-  std::vector<CooperativeShape> shapes;
-  for (const CooperativeShape& shape : info.cooperative_shapes) {
-    const bool is_whole = shape.rows * shape.columns % info.subgroup_size == 0;
-    const bool computes = info.has(is_real(shape) ? Feature::Float16 : Feature::Int8);
-    if (can_check(shape) && is_whole && computes) shapes.push_back(shape);
-  }
+  const std::vector<CooperativeShape> shapes = shapes_to_check(info);
   if (shapes.empty()) return;
-  std::string key = info.uuid + '\n' + ceilings_driver(info);
-  for (const CooperativeShape& shape : shapes) {
-    for (const Dispatch& dispatch : check_program(info, shape, MatrixForm::OfDevice).dispatches) {
-      key += '\n' + shaders.compile(dispatch.shader, dispatch.defines).hash;
-    }
-  }
+  gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
+  const std::string key =
+      fmt::format("{}\n{}\n{}", info.uuid, ceilings_driver(info), kernel_hash(info, shaders));
   check_matrices(device, MatrixCheckStore(folder, key), shapes,
                  [&](const CooperativeShape& shape) { return matrix_check(device, shaders, shape); });
 }

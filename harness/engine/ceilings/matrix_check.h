@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace assay {
 
@@ -15,7 +15,9 @@ namespace assay {
 struct MatrixCheck {
   CooperativeShape shape;
   std::uint32_t wrong = 0;  ///< elements of the sum, of rows * columns
+  std::string problem;      ///< why there is no sum; empty: there is one
 
+  bool is_right() const { return wrong == 0 && problem.empty(); }
   friend bool operator==(const MatrixCheck&, const MatrixCheck&) = default;
 };
 
@@ -26,8 +28,8 @@ std::string to_string(const MatrixCheck& check);
 /// devices without.
 enum class MatrixForm : std::uint8_t { OfDevice, Plain };
 
-/// Whether matrix_check() knows the exact sums of a shape: int8 to int32, or half floats to float32, which
-/// are the shapes that kernels take.
+/// Whether matrix_check() knows the exact sums of a shape: int8 to int32, or half floats to float32, up to 64
+/// in each direction.
 bool can_check(const CooperativeShape& shape);
 
 /// Multiplies integers of all of int8's range, or halves that hold small integers, so that every sum is
@@ -35,28 +37,43 @@ bool can_check(const CooperativeShape& shape);
 MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const CooperativeShape& shape,
                          MatrixForm form = MatrixForm::OfDevice);
 
-/// Results on disk, by device, driver and kernel: a driver is checked once. A file that is damaged counts as
+/// Results on disk, by device, driver and kernel: a driver is checked once. A shape is noted before it is
+/// checked, so that one whose check ends the process is known afterwards. A file that is damaged counts as
 /// absent, and a folder that cannot be written is no error.
 class MatrixCheckStore {
  public:
+  enum class State : std::uint8_t { Began, Ended };
+  struct Entry {
+    State state = State::Began;
+    std::uint32_t wrong = 0;
+    std::string problem;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  using Entries = std::map<std::string, Entry>;  ///< by name_of() a shape
+
   /// `key`: everything that results depend on. With an empty folder the store keeps nothing.
   MatrixCheckStore(const std::filesystem::path& folder, const std::string& key);
 
-  /// The results for these shapes, in their order; empty unless all are known.
-  std::vector<MatrixCheck> load(std::span<const CooperativeShape> shapes) const;
-  void store(std::span<const MatrixCheck> checks) const;
+  static std::string name_of(const CooperativeShape& shape);
+  Entries load() const;
+  void store(const Entries& entries) const;
+  /// The file that a process locks while it checks shapes, so that others wait for its results; empty: none.
+  const std::filesystem::path& lock_file() const { return lock_; }
 
  private:
-  std::filesystem::path file_;
+  std::filesystem::path file_, lock_;
   std::string key_;
 };
 
 /// $XDG_CACHE_HOME/assay/matrices or ~/.cache/assay/matrices; empty without either.
 std::filesystem::path default_matrix_check_directory();
 
-/// Checks each shape that kernels may take at its first use on a device with this driver; from then on the
-/// device counts as one without those that are wrong (Device::distrust_matrices).
-void check_matrices(gpu::Device& device, gpu::ShaderLibrary& shaders, const std::filesystem::path& folder);
+/// Checks each shape that can_check() at its first use on a device with this driver, with assay's own kernel;
+/// from then on the device counts as one without those that are wrong, whose pipeline cannot be created, or
+/// whose check ended a process (Device::distrust_matrices). Throws DeviceLost and Timeout: the next process
+/// then knows the shape.
+void check_matrices(gpu::Device& device,
+                    const std::filesystem::path& folder = default_matrix_check_directory());
 
 /// The same with other means to check a shape, for tests.
 using CheckOfShape = std::function<MatrixCheck(const CooperativeShape&)>;

@@ -1,6 +1,6 @@
 #include "harness/engine/ceilings/matrix_check.h"
 
-#include "tests/support/gpu.h"
+#include "harness/base/error.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 CooperativeShape integers(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
   return {m, n, k, DType::I8, DType::I32, MatrixExtension::Khr};
@@ -84,44 +83,79 @@ TEST_F(MatrixCheckTest, AWrongShapeIsNotUsedAndIsNotCheckedAgain) {
   int checked = 0;
   const CheckOfShape check = [&](const CooperativeShape& shape) {
     ++checked;
-    return MatrixCheck{shape, shape.columns == 16 ? 12U : 0U};
+    return MatrixCheck{shape, shape.columns == 16 ? 12U : 0U, ""};
   };
   check_matrices(device, store, shapes, check);
   EXPECT_EQ(checked, 2);
-  EXPECT_THAT(device.info().wrong_matrices,
-              ElementsAre("16x16x32 i8 to i32 by VK_KHR_cooperative_matrix: 12 of 256 wrong"));
+  const char* wrong = "16x16x32 i8 to i32 by VK_KHR_cooperative_matrix: 12 of 256 wrong";
+  EXPECT_THAT(device.info().wrong_matrices, ElementsAre(wrong));
   check_matrices(device, store, shapes, check);
   EXPECT_EQ(checked, 2) << "the driver is known";
-  EXPECT_THAT(device.info().wrong_matrices, SizeIs(2)) << "the stored result says the same";
+  EXPECT_THAT(device.info().wrong_matrices, ElementsAre(wrong)) << "the stored result says the same, once";
   check_matrices(device, MatrixCheckStore(folder.path(), "another driver"), shapes, check);
   EXPECT_EQ(checked, 4);
 }
 
-TEST_F(MatrixCheckTest, ADistrustedShapeIsNotListed) {
-  std::vector<CooperativeShape> others = device.info().cooperative_shapes;
-  if (others.empty()) GTEST_SKIP() << "the device lists no matrices";
-  const CooperativeShape first = others.front();
-  std::erase(others, first);
-  device.distrust_matrices(first, "wrong");
-  EXPECT_EQ(device.info().cooperative_shapes, others);
+TEST_F(MatrixCheckTest, AShapeThatCannotBeMultipliedIsNotUsedAndTheOthersAreChecked) {
+  const MatrixCheckStore store(folder.path(), "a driver");
+  const std::vector<CooperativeShape> shapes{integers(16, 16, 32), integers(16, 8, 32)};
+  int checked = 0;
+  const CheckOfShape check = [&](const CooperativeShape& shape) -> MatrixCheck {
+    ++checked;
+    if (shape.columns == 16) throw Error("the driver's compiler\ngave up");
+    return {shape, 0, ""};
+  };
+  for (int run = 0; run < 2; ++run) {
+    check_matrices(device, store, shapes, check);
+    EXPECT_EQ(checked, 2);
+    EXPECT_THAT(
+        device.info().wrong_matrices,
+        ElementsAre("16x16x32 i8 to i32 by VK_KHR_cooperative_matrix: the driver's compiler gave up"));
+  }
+}
+
+TEST_F(MatrixCheckTest, AShapeWhoseCheckEndsTheProcessIsKnownToTheNextOne) {
+  const MatrixCheckStore store(folder.path(), "a driver");
+  const std::vector<CooperativeShape> shapes{integers(16, 16, 32), integers(16, 8, 32)};
+  const CheckOfShape lost = [](const CooperativeShape&) -> MatrixCheck { throw gpu::DeviceLost("lost"); };
+  EXPECT_THROW(check_matrices(device, store, shapes, lost), gpu::DeviceLost);
+  int checked = 0;
+  check_matrices(device, store, shapes, [&](const CooperativeShape& shape) {
+    ++checked;
+    return MatrixCheck{shape, 0, ""};
+  });
+  EXPECT_EQ(checked, 1) << "the other one";
+  EXPECT_THAT(
+      device.info().wrong_matrices,
+      ElementsAre("16x16x32 i8 to i32 by VK_KHR_cooperative_matrix: its check ended an earlier process"));
+}
+
+TEST_F(MatrixCheckTest, WithoutMemoryNothingIsSaidOfAShape) {
+  const MatrixCheckStore store(folder.path(), "a driver");
+  const std::vector<CooperativeShape> shapes{integers(16, 16, 32)};
+  check_matrices(device, store, shapes,
+                 [](const CooperativeShape&) -> MatrixCheck { throw gpu::OutOfMemory("full"); });
+  EXPECT_THAT(device.info().wrong_matrices, IsEmpty());
+  EXPECT_THAT(store.load(), IsEmpty()) << "it is checked by the next process";
 }
 
 TEST_F(MatrixCheckTest, DamagedResultsAreNone) {
-  const std::vector<CooperativeShape> shapes{integers(16, 16, 32)};
-  const std::vector<MatrixCheck> checks{{shapes[0], 3}};
   const MatrixCheckStore store(folder.path(), "a driver");
-  EXPECT_THAT(store.load(shapes), IsEmpty());
-  store.store(checks);
-  EXPECT_EQ(store.load(shapes), checks);
-  const std::vector<CooperativeShape> more{shapes[0], integers(8, 8, 32)};
-  EXPECT_THAT(store.load(more), IsEmpty()) << "one of them is unknown";
+  const MatrixCheckStore::Entries entries{{"a shape", {MatrixCheckStore::State::Ended, 3, ""}},
+                                          {"another", {MatrixCheckStore::State::Ended, 0, "no pipeline"}},
+                                          {"a third", {MatrixCheckStore::State::Began, 0, ""}}};
+  EXPECT_THAT(store.load(), IsEmpty());
+  store.store(entries);
+  EXPECT_EQ(store.load(), entries);
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
     std::string text = test::read_file(entry.path());
-    text.back() = 'x';
+    text[text.size() / 2] ^= 1;
     std::ofstream(entry.path(), std::ios::binary) << text;
   }
-  EXPECT_THAT(store.load(shapes), IsEmpty());
-  EXPECT_THAT(MatrixCheckStore({}, "a driver").load(shapes), IsEmpty());
+  EXPECT_THAT(store.load(), IsEmpty());
+  const MatrixCheckStore none({}, "a driver");
+  none.store(entries);
+  EXPECT_THAT(none.load(), IsEmpty());
 }
 
 }  // namespace

@@ -58,38 +58,6 @@ std::string text_of(const chain::PlannedChain& planned) {
   return text;
 }
 
-}  // namespace
-
-std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr<DeviceRow>> rows) {
-  std::size_t sum = 0;
-  if (group.data) {
-    sum += 2 * bytes_of(group.data->inputs);
-    for (const Expected& expected : group.data->expected) sum += bytes_of(expected);
-    for (const auto& values : group.data->from_files) sum += values ? values->bytes().size() : 0;
-  }
-  for (const RowGroup::SecretData& secret : group.secret) {
-    if (secret.data) sum += 2 * bytes_of(secret.data->inputs);
-  }
-  for (const auto& row : rows) {
-    for (const JudgedRun& one : row->timed) sum += one.outputs ? bytes_of(*one.outputs) : 0;
-  }
-  return sum;
-}
-
-ChainPlan chain_plan_of(const chain::PlannedChain& planned) {
-  ChainPlan made{.transitions = planned.plan.transitions,
-                 .transition_bytes = planned.plan.transition_bytes,
-                 .folded = planned.plan.folded,
-                 .peak_bytes = planned.peak_bytes,
-                 .is_exact = planned.plan.is_exact,
-                 .hash = hash_hex(text_of(planned)),
-                 .times_run = planned.times_run};
-  for (const chain::Step& step : planned.plan.steps) made.steps.push_back(step_of(planned, step));
-  return made;
-}
-
-namespace {
-
 /// Tensors that are smaller in total go through the host: kernels on the device would cost more than they
 /// save, unless the tensors are needed again for every block.
 constexpr std::uint64_t worth_keeping_bytes = std::uint64_t{1} << 20;
@@ -241,7 +209,45 @@ std::optional<Outcome> judge_timed_row(DeviceRow& row, JudgedRun own, DeviceCont
   return std::nullopt;
 }
 
+/// Turns a pass with validation messages into a failure: on another driver the program may do anything.
+void blame_validation(Record& record) {
+  if (record.status != Status::Pass || record.validation_messages == 0) return;
+  record.status = Status::Fail;
+  record.reason = fmt::format("the answer is right, but the validation layer has {} messages, the newest: {}",
+                              record.validation_messages,
+                              record.validation_texts.empty() ? "(no text)" : record.validation_texts.back());
+  record.perf.reset();
+}
+
 }  // namespace
+
+std::size_t waiting_bytes(const RowGroup& group, std::span<const std::unique_ptr<DeviceRow>> rows) {
+  std::size_t sum = 0;
+  if (group.data) {
+    sum += 2 * bytes_of(group.data->inputs);
+    for (const Expected& expected : group.data->expected) sum += bytes_of(expected);
+    for (const auto& values : group.data->from_files) sum += values ? values->bytes().size() : 0;
+  }
+  for (const RowGroup::SecretData& secret : group.secret) {
+    if (secret.data) sum += 2 * bytes_of(secret.data->inputs);
+  }
+  for (const auto& row : rows) {
+    for (const JudgedRun& one : row->timed) sum += one.outputs ? bytes_of(*one.outputs) : 0;
+  }
+  return sum;
+}
+
+ChainPlan chain_plan_of(const chain::PlannedChain& planned) {
+  ChainPlan made{.transitions = planned.plan.transitions,
+                 .transition_bytes = planned.plan.transition_bytes,
+                 .folded = planned.plan.folded,
+                 .peak_bytes = planned.peak_bytes,
+                 .is_exact = planned.plan.is_exact,
+                 .hash = hash_hex(text_of(planned)),
+                 .times_run = planned.times_run};
+  for (const chain::Step& step : planned.plan.steps) made.steps.push_back(step_of(planned, step));
+  return made;
+}
 
 std::optional<Outcome> plan_row(DeviceRow& row, const DeviceContext& context) {
   RowPlan plan = plan_of_row(row.plan(), row.record.info, context, context.ceilings());
@@ -271,20 +277,6 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   }
   return {assessment.status, assessment.reason};
 }
-
-namespace {
-
-/// Turns a pass with validation messages into a failure: on another driver the program may do anything.
-void blame_validation(Record& record) {
-  if (record.status != Status::Pass || record.validation_messages == 0) return;
-  record.status = Status::Fail;
-  record.reason = fmt::format("the answer is right, but the validation layer has {} messages, the newest: {}",
-                              record.validation_messages,
-                              record.validation_texts.empty() ? "(no text)" : record.validation_texts.back());
-  record.perf.reset();
-}
-
-}  // namespace
 
 void end_row(DeviceRow& row, Outcome outcome, DeviceContext& context) {
   Record& record = row.record;

@@ -358,8 +358,6 @@ TEST(DeviceWorkers, RunAllRowsInTheirOrderWhereThereIsOne) {
   EXPECT_THAT(hand.asked(), ElementsAre(0, 1, 2));
 }
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Key;
 
 /// Rows of mode accu, `in_group` of each group.

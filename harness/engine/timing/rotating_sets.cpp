@@ -25,6 +25,22 @@ std::uint64_t known_or_large(std::uint64_t cache_bytes) {
   return cache_bytes > 0 ? cache_bytes : unknown_cache_bytes;
 }
 
+constexpr std::size_t groups = 8;  // sets change places within their group only
+
+constexpr std::size_t programs_in_order = 8;  // half of them on each data set
+constexpr std::size_t audited_at_least = 2;   // programs in a row, where a submission has several
+constexpr std::size_t audited_at_most = 4;
+constexpr std::size_t cold_sets_inspected = 4;  // for changed inputs and guards, at the end of a block
+
+std::size_t programs_of(const gpu::TimedRun& run) {
+  return static_cast<std::size_t>(run.warm) + static_cast<std::size_t>(run.batch);
+}
+
+bool has_repetition(std::vector<std::size_t> sets) {
+  std::ranges::sort(sets);
+  return std::ranges::adjacent_find(sets) != sets.end();
+}
+
 }  // namespace
 
 SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes) {
@@ -55,12 +71,6 @@ SetPlan hot_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_
   const bool fit = both <= known_or_large(cache_bytes) / 2;
   return {.kind = fit ? InputSets::AlternateByProgram : InputSets::AlternateByBatch, .sets = 2};
 }
-
-namespace {
-
-constexpr std::size_t groups = 8;  // sets change places within their group only
-
-}  // namespace
 
 ColdOrder::ColdOrder(std::size_t sets, std::mt19937_64& chance) : chance_(&chance), order_(sets) {
   std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -102,24 +112,6 @@ std::optional<std::string> SetupScratch::changed_in(const gpu::Workspace& set) c
   }
   return std::nullopt;
 }
-
-namespace {
-
-constexpr std::size_t programs_in_order = 8;  // half of them on each data set
-constexpr std::size_t audited_at_least = 2;   // programs in a row, where a submission has several
-constexpr std::size_t audited_at_most = 4;
-constexpr std::size_t cold_sets_inspected = 4;  // for changed inputs and guards, at the end of a block
-
-std::size_t programs_of(const gpu::TimedRun& run) {
-  return static_cast<std::size_t>(run.warm) + static_cast<std::size_t>(run.batch);
-}
-
-bool has_repetition(std::vector<std::size_t> sets) {
-  std::ranges::sort(sets);
-  return std::ranges::adjacent_find(sets) != sets.end();
-}
-
-}  // namespace
 
 RotatingSets::RotatingSets(std::vector<TimedData> data, SetPlan plan, bool is_updated_in_place,
                            std::uint64_t seed)

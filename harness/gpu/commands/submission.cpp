@@ -92,33 +92,6 @@ Reach reach_of(Scope scope) {
   return {};
 }
 
-}  // namespace
-
-void barrier(const DeviceTable& table, VkCommandBuffer commands, Scope before, Scope after) {
-  VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
-  memory.srcAccessMask = reach_of(before).writes;
-  memory.dstAccessMask = reach_of(after).accesses;
-  table.vk.vkCmdPipelineBarrier(commands, reach_of(before).stages, reach_of(after).stages, 0, 1, &memory, 0,
-                                nullptr, 0, nullptr);
-}
-
-void leave_at_once_on_exit() {
-#ifdef __GLIBC__
-  // Handlers run in reverse order of registration, so this one runs before all earlier ones.
-  static const int registered = ::on_exit(
-      [](int status, void*) {
-        std::cout.flush();
-        std::clog.flush();
-        std::fflush(nullptr);
-        ::_exit(status);
-      },
-      nullptr);
-  static_cast<void>(registered);
-#endif
-}
-
-namespace {
-
 /// The wait after a timeout is ten times as long as the timeout, within these limits.
 constexpr double least_longer_s = 5;
 constexpr double most_longer_s = 30;
@@ -143,6 +116,29 @@ std::uint64_t nanoseconds(double seconds) {
 }
 
 }  // namespace
+
+void barrier(const DeviceTable& table, VkCommandBuffer commands, Scope before, Scope after) {
+  VkMemoryBarrier memory{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+  memory.srcAccessMask = reach_of(before).writes;
+  memory.dstAccessMask = reach_of(after).accesses;
+  table.vk.vkCmdPipelineBarrier(commands, reach_of(before).stages, reach_of(after).stages, 0, 1, &memory, 0,
+                                nullptr, 0, nullptr);
+}
+
+void leave_at_once_on_exit() {
+#ifdef __GLIBC__
+  // Handlers run in reverse order of registration, so this one runs before all earlier ones.
+  static const int registered = ::on_exit(
+      [](int status, void*) {
+        std::cout.flush();
+        std::clog.flush();
+        std::fflush(nullptr);
+        ::_exit(status);
+      },
+      nullptr);
+  static_cast<void>(registered);
+#endif
+}
 
 Submission::Submission(Device::State& device, std::string doing, std::string_view label, Use use)
     : device_(device), doing_(std::move(doing)), commands_(device.commands) {

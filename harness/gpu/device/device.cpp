@@ -298,7 +298,9 @@ void Device::distrust_timestamps() {
 void Device::distrust_matrices(const CooperativeShape& shape, std::string why) {
   DeviceInfo& info = state_->trusted;
   std::erase(info.cooperative_shapes, shape);
-  info.wrong_matrices.push_back(std::move(why));
+  if (std::ranges::find(info.wrong_matrices, why) == info.wrong_matrices.end()) {
+    info.wrong_matrices.push_back(std::move(why));
+  }
 }
 
 std::string to_string(const Fault& fault) {

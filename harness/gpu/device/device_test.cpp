@@ -88,6 +88,19 @@ TEST_F(DriverCacheTest, ADirectoryThatCannotBeMadeIsNoError) {
   EXPECT_EQ(nowhere.load(), std::nullopt);
 }
 
+class DistrustedMatricesTest : public test::GpuTest {};
+
+TEST_F(DistrustedMatricesTest, AreNotListedAndTheirReasonIsNotedOnce) {
+  Device own(instance(), 0);
+  const CooperativeShape wide{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr};
+  const CooperativeShape narrow{16, 8, 32, DType::I8, DType::I32, MatrixExtension::Khr};
+  own.state().trusted.cooperative_shapes = {wide, narrow};
+  own.distrust_matrices(wide, "12 of 256 wrong");
+  own.distrust_matrices(wide, "12 of 256 wrong");
+  EXPECT_EQ(own.info().cooperative_shapes, std::vector{narrow});
+  EXPECT_EQ(own.info().wrong_matrices, std::vector<std::string>{"12 of 256 wrong"});
+}
+
 class KeptPipelinesTest : public test::GpuTest {};
 
 /// Mesa's lavapipe returns a header and nothing else.

@@ -101,9 +101,6 @@ VkSampler nearest_sampler(Device::State& device);
 /// Brings bound images into the layout GENERAL, in which they stay. Their texels are undefined.
 void prepare_images(Device::State& device, std::span<const Image* const> images);
 
-struct Buffer;
-struct Image;
-
 /// Moves bytes between the host and memory that the host cannot see or cannot read linearly (images), through
 /// one reused host-visible buffer that grows up to `largest_chunk`; larger transfers go in pieces.
 class Staging final : public Device::State::Attachment {

@@ -70,21 +70,6 @@ std::vector<Circumstance> circumstances() {
   };
 }
 
-}  // namespace
-
-std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next) {
-  std::vector<EnvironmentChange> changes;
-  for (const Circumstance& circumstance : circumstances()) {
-    const std::string before = circumstance.value(base), now = circumstance.value(next);
-    if (before != now) changes.push_back({std::string(circumstance.what), before, now});
-  }
-  for (const CeilingChange& change : ceiling_changes(base.ceilings, next.ceilings, scatter))
-    changes.push_back({change.what, change.before, change.now});
-  return changes;
-}
-
-namespace {
-
 // A higher level would take twice as long and save a tenth of the size.
 constexpr int level = 4;
 
@@ -100,28 +85,6 @@ std::string deflated(std::string_view text) {
   bytes.resize(size);
   return bytes;
 }
-
-}  // namespace
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t bits = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      bits = bits << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? digits[bits >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
-}
-
-std::string packed(std::string_view text) {
-  return base64(deflated(text));
-}
-
-namespace {
 
 using RecordsByKey = std::map<RowKey, const Record*>;
 
@@ -239,6 +202,35 @@ Json status_classes() {
 }
 
 }  // namespace
+
+std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next) {
+  std::vector<EnvironmentChange> changes;
+  for (const Circumstance& circumstance : circumstances()) {
+    const std::string before = circumstance.value(base), now = circumstance.value(next);
+    if (before != now) changes.push_back({std::string(circumstance.what), before, now});
+  }
+  for (const CeilingChange& change : ceiling_changes(base.ceilings, next.ceilings, scatter))
+    changes.push_back({change.what, change.before, change.now});
+  return changes;
+}
+
+std::string base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t bits = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      bits = bits << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? digits[bits >> (18 - 6 * k) & 63] : '=';
+  }
+  return text;
+}
+
+std::string packed(std::string_view text) {
+  return base64(deflated(text));
+}
 
 class PageData::Impl {
  public:

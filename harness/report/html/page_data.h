@@ -12,23 +12,6 @@
 
 namespace assay {
 
-/// A change in the environment of the rows between two runs.
-struct EnvironmentChange {
-  std::string what;        ///< "driver"; ends with "(hash)" if the values are hashes
-  std::string base, next;  ///< hashes are whole: who shows them may shorten them
-};
-
-/// The differences between two runs' environments on which figures depend. Ceilings are listed if they differ
-/// by more than 2 %, as smaller differences are scatter.
-std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next);
-
-/// Text as it is embedded in a page: deflated (RFC 1950) and in base64, so that the result never contains
-/// markup, quotes or line ends.
-std::string packed(std::string_view text);
-
-/// Base64 as in RFC 4648, with padding.
-std::string base64(std::string_view bytes);
-
 /// A part of a page's data: JSON that the page's script reads on demand.
 struct PagePart {
   std::string name;  ///< "core", "facts-0", ...: characters that are not markup
@@ -77,5 +60,22 @@ std::string_view page_tail();
 /// One self-contained HTML file that needs no server and no network. The data cannot become markup or script:
 /// they are embedded as base64, and the script shows them only as text.
 std::string page_html(std::span<const PagePart> parts);
+
+/// A change in the environment of the rows between two runs.
+struct EnvironmentChange {
+  std::string what;        ///< "driver"; ends with "(hash)" if the values are hashes
+  std::string base, next;  ///< hashes are whole: who shows them may shorten them
+};
+
+/// The differences between two runs' environments on which figures depend. Ceilings are listed if they differ
+/// by more than 2 %, as smaller differences are scatter.
+std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next);
+
+/// Text as it is embedded in a page: deflated (RFC 1950) and in base64, so that the result never contains
+/// markup, quotes or line ends.
+std::string packed(std::string_view text);
+
+/// Base64 as in RFC 4648, with padding.
+std::string base64(std::string_view bytes);
 
 }  // namespace assay

@@ -37,7 +37,8 @@ struct ShardInfo {
   std::size_t all_groups = 0;  ///< groups in the whole plan
   std::size_t all_rows = 0;
   std::string plan_hash;  ///< hash of all rows' ids: shards of one plan have the same
-  std::vector<std::array<std::size_t, 3>> groups;  ///< places of its groups, see number_ranges() (rows_to_run.h)
+  std::vector<std::array<std::size_t, 3>>
+      groups;  ///< places of its groups, see number_ranges() (rows_to_run.h)
 
   bool is_part() const { return count > 0; }
 };

@@ -68,34 +68,6 @@ constexpr std::array table = {
                    "sizes that are not a multiple of a tile, word or vector; the last workgroup"},
 };
 
-}  // namespace
-
-std::span<const DiagnosisWords> known_diagnoses() {
-  return table;
-}
-
-std::string_view name_of(ErrorKind kind) {
-  const auto* found = std::ranges::find(table, kind, &DiagnosisWords::kind);
-  if (found == table.end()) throw std::logic_error("name_of: not a kind of error");
-  return found->word;
-}
-
-std::string_view diagnosis_name(std::string_view word) {
-  const auto* found = std::ranges::find(table, word, &DiagnosisWords::word);
-  return found == table.end() ? word : found->name;
-}
-
-std::string why_rough(const PerfResult& perf) {
-  if (perf.blocks < static_cast<int>(fewest_blocks)) {
-    return fmt::format("only {} block{}, of the {} that are needed", perf.blocks, perf.blocks == 1 ? "" : "s",
-                       fewest_blocks);
-  }
-  if (perf.ci_pct <= coarsest_pct) return "";
-  return fmt::format("its interval is +- {} %", fixed(perf.ci_pct, 1));
-}
-
-namespace {
-
 std::string place(const AccuracyResult& a) {
   return a.output + (a.first_bad.empty() ? "" : bracketed(a.first_bad));
 }
@@ -166,7 +138,41 @@ void add_evidence(std::string& text, const AccuracyResult& a) {
   add_line(text, "map", a.tile_map);
 }
 
+/// A count of a journal, which may be damaged.
+std::size_t counted(int count) {
+  return static_cast<std::size_t>(std::max(count, 0));
+}
+
+std::string runs_words(int runs) {
+  if (runs == 0) return "in the run before";
+  return fmt::format("in {} {}", runs, runs == 1 ? "run" : "runs");
+}
+
 }  // namespace
+
+std::span<const DiagnosisWords> known_diagnoses() {
+  return table;
+}
+
+std::string_view name_of(ErrorKind kind) {
+  const auto* found = std::ranges::find(table, kind, &DiagnosisWords::kind);
+  if (found == table.end()) throw std::logic_error("name_of: not a kind of error");
+  return found->word;
+}
+
+std::string_view diagnosis_name(std::string_view word) {
+  const auto* found = std::ranges::find(table, word, &DiagnosisWords::word);
+  return found == table.end() ? word : found->name;
+}
+
+std::string why_rough(const PerfResult& perf) {
+  if (perf.blocks < static_cast<int>(fewest_blocks)) {
+    return fmt::format("only {} block{}, of the {} that are needed", perf.blocks, perf.blocks == 1 ? "" : "s",
+                       fewest_blocks);
+  }
+  if (perf.ci_pct <= coarsest_pct) return "";
+  return fmt::format("its interval is +- {} %", fixed(perf.ci_pct, 1));
+}
 
 std::string value_text(double value) {
   constexpr int digits = 9;
@@ -243,20 +249,6 @@ std::string failure_text(const Record& record) {
   add_line(text, "again", record.repro);
   return text + '\n';
 }
-
-namespace {
-
-/// A count of a journal, which may be damaged.
-std::size_t counted(int count) {
-  return static_cast<std::size_t>(std::max(count, 0));
-}
-
-std::string runs_words(int runs) {
-  if (runs == 0) return "in the run before";
-  return fmt::format("in {} {}", runs, runs == 1 ? "run" : "runs");
-}
-
-}  // namespace
 
 std::size_t different_answers(const Replay& replay) {
   return replay.answers.size() + counted(replay.more_answers);

@@ -17,12 +17,11 @@
 #include <zlib.h>
 
 namespace assay {
+namespace {
 
 // A zip archive ends with an end record, which locates the central directory. That has one entry per member:
 // name, sizes, checksum, and the place of its local header, which the member's data follow. All numbers are
 // little endian; fields that are not needed here are skipped.
-
-namespace {
 
 constexpr std::uint32_t end_signature = 0x06054b50;
 constexpr std::uint32_t entry_signature = 0x02014b50;

@@ -42,6 +42,29 @@ SpirvOnDisk spirv_of_judged(const RunOptions& options) {
   return options.versus_alone ? SpirvOnDisk::None : SpirvOnDisk::Shared;
 }
 
+/// Keeps pipelines on disk, except those of kernels from --shaders and --versus-shaders, which never enter
+/// the cache that all runs share.
+void keep_pipelines(const RunOptions& options, gpu::Device& device) {
+  if (options.shaders.empty() && options.versus_shaders.empty())
+    device.keep_pipelines_in(gpu::default_pipeline_directory());
+}
+
+/// Opens a device and returns what it can do, without matrices that multiply wrongly. The kernel that finds
+/// them is assay's own, whatever the folders of the run hold.
+const DeviceInfo& open_device(const SessionParts& parts, RunDevices::Opened& opened) {
+  const bool is_new = !opened.device;
+  parts.devices.open(opened);
+  keep_pipelines(parts.options, *opened.device);
+  if (!is_new) return opened.info;
+  check_matrices(*opened.device);
+  opened.info = opened.device->info();
+  for (const std::string& wrong : opened.info.wrong_matrices) {
+    parts.log << "matrices that are not used, since the device multiplies wrongly by them: "
+              << printable(wrong) << '\n';
+  }
+  return opened.info;
+}
+
 }  // namespace
 
 CeilingStore ceiling_store(const std::filesystem::path& named) {
@@ -106,32 +129,6 @@ void measure_ceilings_again(TimingTools& tools, gpu::ShaderLibrary& shaders, con
   info.ceilings = tools.ceilings;
   listener.run(info);
 }
-
-namespace {
-
-/// Keeps pipelines on disk, except those of kernels from --shaders and --versus-shaders, which never enter
-/// the cache that all runs share.
-void keep_pipelines(const RunOptions& options, gpu::Device& device) {
-  if (options.shaders.empty() && options.versus_shaders.empty())
-    device.keep_pipelines_in(gpu::default_pipeline_directory());
-}
-
-/// Opens a device and returns what it can do, without matrices that multiply wrongly. The kernel that finds
-/// them is assay's own, whatever the folders of the run hold.
-const DeviceInfo& open_device(const SessionParts& parts, RunDevices::Opened& opened) {
-  parts.devices.open(opened);
-  keep_pipelines(parts.options, *opened.device);
-  gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
-  check_matrices(*opened.device, shaders, default_matrix_check_directory());
-  opened.info = opened.device->info();
-  for (const std::string& wrong : opened.info.wrong_matrices) {
-    parts.log << "not used, since the device multiplies wrongly by them: matrices of " << printable(wrong)
-              << '\n';
-  }
-  return opened.info;
-}
-
-}  // namespace
 
 DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& device)
     : parts_(parts),
