@@ -34,7 +34,7 @@ bool is_usable(const CooperativeShape& shape, const LinearKind& kind, std::uint3
   const std::uint32_t unit = kind.is_real() ? 8 : 16;
   const std::uint32_t all = shape.rows * shape.columns, elements = all / lanes;
   return shape.factors == factors && shape.sums == sums && !shape.saturates && shape.rows % 4 == 0 &&
-         shape.columns % 4 == 0 && shape.depth % unit == 0 && all % lanes == 0 &&
+         shape.columns % 4 == 0 && shape.depth > 0 && shape.depth % unit == 0 && all % lanes == 0 &&
          std::has_single_bit(elements) && elements >= 2 && elements <= 32;
 }
 
@@ -124,7 +124,8 @@ Sizes sizes_for(const Linear& linear, const LinearKind& kind) {
 
 Slab slab_for(const Linear& linear, const LinearKind& kind, const Fragment& fragment, std::int64_t wanted) {
   if (is_int4(kind.w)) return slab_of_groups(linear.group_size, std::lcm(fragment.k, values_of_unit), wanted);
-  const std::int64_t unit = std::lcm(fragment.k, bytes_of_unit);  // int8: 16 bytes of w
+  const std::int64_t unit =
+      std::lcm(std::max(fragment.k, std::int64_t{1}), bytes_of_unit);  // int8: 16 bytes of w
   const std::int64_t depth = std::max(wanted / unit, std::int64_t{1}) * unit;
   return {.depth = depth, .padded = depth};
 }

@@ -161,10 +161,11 @@ TEST_F(CoopmatTilingTest, FragmentsAreTheLargestThatTheDeviceHas) {
   device.subgroup_size = 24;
   EXPECT_THAT(shape_of(integers), testing::IsEmpty());
   device.subgroup_size = 32;
-  // Rows that are not multiples of four, and depths that are not multiples of 16 bytes.
+  // Rows that are not multiples of four, depths that are not multiples of 16 bytes, and none.
   device.cooperative_shapes = {{6, 16, 32, DType::I8, DType::I32},
                                {16, 10, 32, DType::I8, DType::I32},
                                {16, 16, 24, DType::I8, DType::I32},
+                               {16, 16, 0, DType::I8, DType::I32},
                                {16, 16, 12, DType::F16, DType::F32}};
   EXPECT_THAT(shape_of(integers), testing::IsEmpty());
   EXPECT_THAT(shape_of(reals), testing::IsEmpty());

@@ -64,7 +64,7 @@ Trial LinearTest::trial_of(const Op& op, const std::string& impl, const Sizes& s
 
 Trial LinearTest::random_trial(Draw& draw, const Op& op, const std::string& impl, const Sizes& most) {
   const bool grouped = op.find_param("group_size") != nullptr;
-  const std::int64_t group_size = draw.one_of<std::int64_t>({8, 16, 24, 32, 48, 64, 96, 128});
+  const auto group_size = draw.one_of<std::int64_t>({8, 16, 24, 32, 48, 64, 96, 128});
   Sizes sizes{draw.pick(1, most.m), draw.pick(1, most.k), draw.pick(1, most.n)};
   if (grouped) sizes.k = group_size * draw.pick(1, std::max<std::int64_t>(1, most.k / group_size));
   if (draw.pick(0, 2) == 0) sizes.batch = draw.one_of<Shape>({{2}, {3}, {2, 3}});

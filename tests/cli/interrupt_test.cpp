@@ -130,7 +130,8 @@ void expect_one_status_a_row(const RunReport& report) {
   ASSERT_EQ(report.records.size(), static_cast<std::size_t>(long_rows));
   EXPECT_LE(rows_with(report, Status::Interrupted), 1U);
   EXPECT_EQ(rows_with(report, Status::Fail), 0U);
-  EXPECT_EQ(rows_with(report, Status::Interrupted) + rows_with(report, Status::Missing) + rows_with(report, Status::Pass),
+  EXPECT_EQ(rows_with(report, Status::Interrupted) + rows_with(report, Status::Missing) +
+                rows_with(report, Status::Pass),
             report.records.size());
   EXPECT_GT(rows_with(report, Status::Missing), 0U);
 }

@@ -219,7 +219,7 @@ bool can_check(const CooperativeShape& shape) {
   const bool integers = shape.factors == DType::I8 && shape.sums == DType::I32;
   const bool halves = shape.factors == DType::F16 && shape.sums == DType::F32;
   const std::uint32_t row_bytes = shape.depth * static_cast<std::uint32_t>(size_of(shape.factors));
-  return (integers || halves) && !shape.saturates && row_bytes % bytes_of_unit == 0 &&
+  return (integers || halves) && !shape.saturates && row_bytes > 0 && row_bytes % bytes_of_unit == 0 &&
          shape.columns % 4 == 0 && shape.depth <= 64 && shape.rows <= 64 && shape.columns <= 64;
 }
 

@@ -74,8 +74,8 @@ std::string text_of(const char (&text)[N]) {
 
 }  // namespace
 
-DriverCacheFile::DriverCacheFile(fs::path directory, const std::string& identity, std::uint64_t most)
-    : file_(std::move(directory) / (hash_hex(identity) + ".pipelines")),
+DriverCacheFile::DriverCacheFile(const fs::path& directory, const std::string& identity, std::uint64_t most)
+    : file_(directory / (hash_hex(identity) + ".pipelines")),
       identity_hash_(hash_hex(identity)),
       most_(most) {}
 

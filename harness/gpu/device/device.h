@@ -26,7 +26,7 @@ class DriverCacheFile {
   static constexpr std::uint64_t usual_limit = std::uint64_t{256} << 20;
 
   /// `identity` names the device and its driver. Data of more than `most` bytes are neither read nor kept.
-  DriverCacheFile(std::filesystem::path directory, const std::string& identity,
+  DriverCacheFile(const std::filesystem::path& directory, const std::string& identity,
                   std::uint64_t most = usual_limit);
 
   std::optional<std::vector<std::byte>> load() const;
