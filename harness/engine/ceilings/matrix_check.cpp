@@ -26,9 +26,9 @@ namespace fs = std::filesystem;
 constexpr double timeout_s = 30;
 constexpr std::uint32_t plain_lanes = 8;
 constexpr std::uint32_t bytes_of_unit = 16;
-constexpr std::uint32_t products = 2;  // the kernel adds each product so many times
-constexpr std::int32_t most_half =
-    8;  // halves hold integers from -most_half to this: 2 * 64 * 8 * 8 is exact
+constexpr std::uint32_t products = 2;  // times that the kernel adds each product
+// Halves hold integers from -most_half to most_half: a sum of 2 * 64 products of them is exact.
+constexpr std::int32_t most_half = 8;
 
 /// Numbers that look random, the same on every host: a step of a linear congruential generator (Knuth's
 /// MMIX).
@@ -120,7 +120,7 @@ Physical words(std::size_t bytes) {
 
 constexpr std::uintmax_t most_bytes = 1 << 20;  // of a file of results
 
-/// A problem as a part of a line.
+/// A message as a part of a line of the file.
 std::string one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   std::ranges::replace(text, '\t', ' ');
@@ -130,7 +130,7 @@ std::string one_line(std::string text) {
 /// "ended<tab>12<tab>16x16x32 i8 to i32 VK_KHR_cooperative_matrix<tab>problem"
 std::string line_of(const std::string& shape, const MatrixCheckStore::Entry& entry) {
   const char* state = entry.state == MatrixCheckStore::State::Ended ? "ended" : "began";
-  return fmt::format("{}\t{}\t{}\t{}", state, entry.wrong, shape, one_line(entry.problem));
+  return fmt::format("{}\t{}\t{}\t{}", state, entry.wrong, shape, entry.problem);
 }
 
 std::vector<std::string> split(const std::string& text, char at) {
@@ -151,7 +151,7 @@ void add_line(MatrixCheckStore::Entries& entries, const std::string& line) {
   entries[parts[2]] = std::move(entry);
 }
 
-/// Held while shapes are checked. Without a file, or where it cannot be locked, nobody waits.
+/// Held while shapes are checked. Without a file, or where it cannot be locked, no process waits.
 class CheckLock {
  public:
   explicit CheckLock(const fs::path& file) {
@@ -170,9 +170,7 @@ class CheckLock {
 std::optional<MatrixCheckStore::Entry> checked(const CooperativeShape& shape, const CheckOfShape& check) {
   MatrixCheckStore::Entry entry{.state = MatrixCheckStore::State::Ended};
   try {
-    const MatrixCheck result = check(shape);
-    entry.wrong = result.wrong;
-    entry.problem = one_line(result.problem);
+    entry.wrong = check(shape).wrong;
   } catch (const gpu::DeviceLost&) {
     throw;
   } catch (const gpu::Timeout&) {

@@ -46,7 +46,7 @@ class MatrixCheckStore {
   struct Entry {
     State state = State::Began;
     std::uint32_t wrong = 0;
-    std::string problem;
+    std::string problem;  ///< one line without tabs
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   using Entries = std::map<std::string, Entry>;  ///< by name_of() a shape
