@@ -62,5 +62,5 @@ trap : INT TERM HUP
 status=0
 build/release/assay run "$@" "${defaults[@]}" || status=$?
 write_page "$(out_of "$@")"
-((!is_first_look)) || say "This was a first look, the smoke tier; its times are rough (column +-). The rest, with time to measure: scripts/run.sh --tier smoke --tier ci --budget 1"
+((!is_first_look)) || say "This was a first look, the smoke tier; its times are imprecise (column +-). The rest, with time to measure: scripts/run.sh --tier smoke --tier ci --budget 1"
 exit "$status"

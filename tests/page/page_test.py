@@ -137,18 +137,18 @@ class PublishedPage(BrowserTest):
         }).length"""
         self.assertEqual(self.page.script(outside), 0)
 
-    def test_rough_times_are_marked(self):
-        rough = [row for row in self.reports.timed() if float(row["ci_pct"]) > 10 or int(row["blocks"]) < 5]
-        row = rough[0]
+    def test_imprecise_times_are_marked(self):
+        imprecise = [row for row in self.reports.timed() if float(row["ci_pct"]) > 10 or int(row["blocks"]) < 5]
+        row = imprecise[0]
         self.page.go(q=row["case"], device="llvmpipe")
         self.assertEqual(row["device"].split(" ")[0], "llvmpipe")
-        marked = self.page.texts("#all-rows .rough")
+        marked = self.page.texts("#all-rows .imprecise")
         self.assertGreaterEqual(len(marked), 1)
         self.assertTrue(all(text.startswith("≈") for text in marked), marked)
         self.page.go(row=f"llvmpipe:perf{',cold' if row['cache'] == 'cold' else ''}:{row['case']}")
-        self.assert_soon(lambda: self.page.texts("#row-part .rough"), lambda texts: len(texts) == 1 and "Do not decide from it" in texts[0])
+        self.assert_soon(lambda: self.page.texts("#row-part .imprecise"), lambda texts: len(texts) == 1 and "Do not decide from it" in texts[0])
         self.page.go(device="H200")
-        self.assertEqual(self.page.count("#all-rows .rough"), 0)
+        self.assertEqual(self.page.count("#all-rows .imprecise"), 0)
 
     def test_impls_have_a_mark_each(self):
         groups = collections.defaultdict(list)
@@ -176,7 +176,7 @@ class PublishedPage(BrowserTest):
         self.assertEqual(self.page.count(".samples .box"), int(row["blocks"]))
         self.assertEqual(self.page.count(".samples .sample"), int(row["samples"]))
         facts = dict(zip(self.page.texts(".facts tbody th"), self.page.texts(".facts tbody td:nth-child(2)")))
-        for column in ("time_us_p50", "ci_pct", "gbps", "limited_by", "program", "shape"):
+        for column in ("time_us_p50", "ci_pct", "gbps", "limited_by", "program_hash", "shape"):
             self.assertEqual(facts[column], row[column])
         self.assertEqual(self.page.text(".repro code"), row["repro"])
 

@@ -34,8 +34,8 @@ std::string type_of(const Column& column) {
                                                         {"us", "REAL"},          {"ms", "REAL"},
                                                         {"%", "REAL"},           {"GB/s", "REAL"},
                                                         {"GOP/s", "REAL"},       {"MB", "REAL"}};
-  if (column.name == "seed") return "TEXT";            // may exceed the 63 bits of SQL's integers
-  if (column.name == "expected_flips") return "REAL";  // a mean number of elements
+  if (column.name == "seed") return "TEXT";                      // may exceed the 63 bits of SQL's integers
+  if (column.name == "expected_tie_differences") return "REAL";  // a mean number of elements
   const auto at = types.find(column.unit);
   if (at == types.end()) throw std::logic_error("no type for the unit of column " + column.name);
   return at->second;

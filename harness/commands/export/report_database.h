@@ -13,8 +13,8 @@
 
 namespace assay::app {
 
-/// Version of the tables (PRAGMA user_version); raised when one changes its meaning.
-inline constexpr int tables_version = 1;
+/// Version of the tables (PRAGMA user_version); raised when a column changes its name or meaning.
+inline constexpr int tables_version = 2;
 
 /// A column of a table. Its name is usable in SQL without quotes.
 struct SqlColumn {

@@ -111,7 +111,7 @@ TEST_F(ReportsInSql, HaveARowForEachRecord) {
   EXPECT_EQ(cell("SELECT count(DISTINCT status) FROM rows"), "16");
   EXPECT_EQ(cell("PRAGMA integrity_check"), "ok");
   EXPECT_EQ(rows("PRAGMA foreign_key_check"), Rows{});
-  EXPECT_EQ(cell("PRAGMA user_version"), "1");
+  EXPECT_EQ(cell("PRAGMA user_version"), "2");
 }
 
 TEST_F(ReportsInSql, SayWhatRan) {

@@ -128,9 +128,9 @@ std::string timer_line(const TimerCalibration& timer) {
   return line + (timer.note.empty() ? "" : ": " + printable(timer.note));
 }
 
-bool has_rough_time(const RunReport& report) {
+bool has_imprecise_time(const RunReport& report) {
   return std::ranges::any_of(report.records, [](const Record& record) {
-    return has_time(record) && !why_rough(*record.perf).empty();
+    return has_time(record) && !why_imprecise(*record.perf).empty();
   });
 }
 
@@ -268,8 +268,8 @@ void Console::summary(const RunReport& report, const std::filesystem::path& dire
     out_ << painted("PERF", Ink::Bold, options_.color)
          << "  median with the half width of its interval; time relative to the group's first row; * fastest "
             "of its group"
-         << (has_rough_time(report) ? "; rough: nothing should be decided from that time\n" : "\n") << table
-         << '\n';
+         << (has_imprecise_time(report) ? "; imprecise: nothing should be decided from that time\n" : "\n")
+         << table << '\n';
   }
   if (const std::string lines = comparison_lines(report, options_.color); !lines.empty()) {
     out_ << painted("COMPARISONS", Ink::Bold, options_.color)

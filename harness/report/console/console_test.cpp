@@ -173,12 +173,12 @@ FAIL  shuffle/bad/1x16x4x8/4W4C.4W4C/fused (accu)
           .##.
   again   assay run --filter shuffle/bad/1x16x4x8/4W4C.4W4C/fused
 
-PERF  median with the half width of its interval; time relative to the group's first row; * fastest of its group; rough: nothing should be decided from that time
+PERF  median with the half width of its interval; time relative to the group's first row; * fastest of its group; imprecise: nothing should be decided from that time
   impl     forms          median us     +-  GB/s  % ceiling   time
 shuffle  all rows: upscale_factor=2
 shuffle  1x16x4x8
-* fused    x=4W4C y=4C1W       2.50  0.8 %  3.20       12.5  1.00x  rough
-  unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80       12.5  4.00x  rough
+* fused    x=4W4C y=4C1W       2.50  0.8 %  3.20       12.5  1.00x  imprecise
+  unfused  x=4W4C y=4C1W      10.00  0.8 %  0.80       12.5  4.00x  imprecise
 
 FAILURES  by kind, with what they have in common; `assay show REPORT ID` shows one in full, docs/failures.md explains the words
 FAIL             1 of 4 rows of shuffle: wrong value

@@ -205,7 +205,7 @@ std::string rate(std::int64_t amount, double time_us) {
 std::string note_of(const PerfResult& perf) {
   std::string note;
   const auto add = [&](const std::string& text) { note += (note.empty() ? "" : ", ") + text; };
-  if (!why_rough(perf).empty()) add("rough");
+  if (!why_imprecise(perf).empty()) add("imprecise");
   if (perf.stop == "budget") add("stopped by the time budget");
   if (perf.clock == "wall") add("wall clock");
   if (perf.timer == "coarse" || perf.timer == "broken") add(perf.timer + " timer");

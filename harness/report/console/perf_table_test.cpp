@@ -41,11 +41,11 @@ TEST(PerfTable, GroupsByOpShapeAndParameters) {
 shuffle  all rows: upscale_factor=2
 shuffle  1x96x128x72
   lost [local_size=128]   x=texture3d/CP y=WP          -                                        TIMEOUT
-  fused [local_size=128]  x=texture3d/CP y=WP       8.00  0.8 %  1.00  200.0       40.0  1.00x  rough, stopped by the time budget, wall clock, not verified
-  magic [local_size=128]  x=texture3d/CP y=WP       4.00  0.8 %  2.00  400.0       40.0  0.50x  SUSPECT, rough, stopped by the time budget, wall clock, not verified
+  fused [local_size=128]  x=texture3d/CP y=WP       8.00  0.8 %  1.00  200.0       40.0  1.00x  imprecise, stopped by the time budget, wall clock, not verified
+  magic [local_size=128]  x=texture3d/CP y=WP       4.00  0.8 %  2.00  400.0       40.0  0.50x  SUSPECT, imprecise, stopped by the time budget, wall clock, not verified
 shuffle  1x16x4x8
-* fused                   x=4W4C y=4C1W             2.00  0.8 %  4.00              12.5  1.00x  rough
-  unfused                 x=4W4C y=4C1W             3.00  0.8 %  2.67              12.5  1.50x  rough
+* fused                   x=4W4C y=4C1W             2.00  0.8 %  4.00              12.5  1.00x  imprecise
+  unfused                 x=4W4C y=4C1W             3.00  0.8 %  2.67              12.5  1.50x  imprecise
 )"));
 }
 
@@ -61,7 +61,8 @@ TEST(PerfTable, NotesWhatSpeaksAgainstATime) {
   record.perf->discarded = 3;
   record.perf->suspect = "8000 bytes in 2 us are too much";
   const std::string table = perf_table(test::report_of({record}), false);
-  EXPECT_THAT(table, HasSubstr("1.00x  rough, coarse timer, 3 samples discarded, too fast for the device\n"));
+  EXPECT_THAT(table,
+              HasSubstr("1.00x  imprecise, coarse timer, 3 samples discarded, too fast for the device\n"));
   record.perf->blocks = 5;
   EXPECT_THAT(perf_table(test::report_of({record}), false), HasSubstr("1.00x  coarse timer")) << "enough";
   record.perf->timer = "broken";

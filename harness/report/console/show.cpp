@@ -158,13 +158,13 @@ void show_accuracy(Page& page, const AccuracyResult& a) {
   page.line("wrong", joined({std::to_string(a.mismatches), share.empty() ? "" : "(" + share + ")"}, " "));
   page.line("largest error", significant(a.max_abs_err, 6));
   page.line("error/bound", significant(a.err_over_bound, 6));
-  page.line("flips", flips_line(a));
+  page.line("tie differences", flips_line(a));
   page.line("metric", metric_line(a));
   page.line("diagnosis", diagnosis_text(a));
   page.line("explained", a.diagnosis ? significant(a.diagnosis->share, 6) + " of the wrong elements" : "");
   page.line("first wrong", first_bad_line(a));
   page.line("worst", a.worst ? element_text(*a.worst) : "");
-  page.line("missed", a.missed.empty() ? "" : "the answer of the " + a.missed);
+  page.line("differs from", a.missed.empty() ? "" : "the answer of the " + a.missed);
   page.line("tolerance", joined({a.tolerance, a.tolerance_reason}, ": "));
   page.line("map", a.tile_map);
   page.line("input hash", a.input_hash);
@@ -255,7 +255,7 @@ void show_sampling(Page& page, const PerfResult& p) {
     page.line("discarded", std::to_string(p.discarded) + " samples, taken while the device's clock was down");
   }
   page.line("ended by", p.stop);
-  page.line("clock", p.clock);
+  page.line("time source", p.clock);
   page.line("timer", p.timer);
   if (p.clock_ratio > 0) {
     page.line("full clock", significant(p.clock_ratio, 6) + " of it during the samples, by the clock probe");
@@ -304,8 +304,8 @@ void show_time(Page& page, const Record& record) {
                                 : "time of one program run: no result, the case ended as " +
                                       std::string(name_of(record.status)));
   show_sampling(page, p);
-  if (const std::string why = why_rough(p); !why.empty())
-    page.line("rough", why + ": do not decide from this time");
+  if (const std::string why = why_imprecise(p); !why.empty())
+    page.line("imprecise", why + ": do not decide from this time");
   if (p.throughput_us > 0)
     page.line("overlapping", us(p.throughput_us) + " per program, without a barrier between programs");
   if (p.setup_us > 0) page.line("setup", us(p.setup_us) + ", once, and in no other time");

@@ -260,10 +260,10 @@ time of one program run
   block medians   2.75  2.5  -
   sampled         2 blocks, 4 samples, batch 10 (programs per sample)
   ended by        interval
-  clock           gpu
+  time source     gpu
   timer           good
   full clock      0.995 of it during the samples, by the clock probe
-  rough           only 2 blocks, of the 5 that are needed: do not decide from this time
+  imprecise       only 2 blocks, of the 5 that are needed: do not decide from this time
   overlapping     2.1875 us per program, without a barrier between programs
   transitions     0.0000 us in dispatches that only change the layout
   must move       8000 bytes (4000 of them read), 3.2 GB/s, 12.5 % of the device's 25.6 GB/s

@@ -137,9 +137,9 @@ Words words() {
       {"limited_by", perf_word(&PerfResult::limited_by)},
       {"ceiling", perf_word(&PerfResult::ceiling)},
       {"timer", perf_word(&PerfResult::timer)},
-      {"rough",
+      {"imprecise",
        [](const PageRow& row) {
-         return row.record && has_time(*row.record) ? why_rough(*row.record->perf) : std::string();
+         return row.record && has_time(*row.record) ? why_imprecise(*row.record->perf) : std::string();
        }},
       {"impl_auto", perf_word(&PerfResult::impl_auto)},
       {"baseline", baseline_of},

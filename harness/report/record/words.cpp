@@ -165,7 +165,7 @@ std::string_view diagnosis_name(std::string_view word) {
   return found == table.end() ? word : found->name;
 }
 
-std::string why_rough(const PerfResult& perf) {
+std::string why_imprecise(const PerfResult& perf) {
   if (perf.blocks < static_cast<int>(fewest_blocks)) {
     return fmt::format("only {} block{}, of the {} that are needed", perf.blocks, perf.blocks == 1 ? "" : "s",
                        fewest_blocks);

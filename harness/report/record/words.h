@@ -49,12 +49,12 @@ std::string_view diagnosis_name(std::string_view word);
 inline constexpr std::size_t fewest_blocks = 5;
 
 /// A row that needs more than this, in percent, to show a difference is never called the same; a time with a
-/// wider interval is rough.
+/// wider interval is imprecise.
 inline constexpr double coarsest_pct = 10;
 
-/// Why a time is rough, so that nothing should be decided from it: "only 3 blocks, of the 5 that are needed".
-/// Empty: it is not.
-std::string why_rough(const PerfResult& perf);
+/// Why a time is imprecise, so that nothing should be decided from it: "only 3 blocks, of the 5 that are
+/// needed". Empty: it is not.
+std::string why_imprecise(const PerfResult& perf);
 
 /// The words that reports use for a metric (AccuracyResult::metric).
 struct MetricWords {

@@ -48,13 +48,13 @@ TEST(FailuresPage, HasEveryWord) {
 
 TEST(RoughTime, HasFewBlocksOrAWideInterval) {
   PerfResult perf{.ci_pct = 10, .blocks = 5};
-  EXPECT_EQ(why_rough(perf), "");
+  EXPECT_EQ(why_imprecise(perf), "");
   perf.ci_pct = 10.1;
-  EXPECT_EQ(why_rough(perf), "its interval is +- 10.1 %");
+  EXPECT_EQ(why_imprecise(perf), "its interval is +- 10.1 %");
   perf.blocks = 4;
-  EXPECT_EQ(why_rough(perf), "only 4 blocks, of the 5 that are needed");
+  EXPECT_EQ(why_imprecise(perf), "only 4 blocks, of the 5 that are needed");
   perf.blocks = 1;
-  EXPECT_EQ(why_rough(perf), "only 1 block, of the 5 that are needed");
+  EXPECT_EQ(why_imprecise(perf), "only 1 block, of the 5 that are needed");
 }
 
 }  // namespace

@@ -97,8 +97,8 @@ std::string join_dispatches(const std::vector<DispatchShare>& dispatches) {
 
 Columns run_columns() {
   return {
-      {"schema", "number", "version of these columns; raised when one changes its meaning",
-       [](const RunInfo&, const Record&) { return std::to_string(report_schema); }},
+      {"schema", "number", "version of these columns; raised when one changes its name or meaning",
+       [](const RunInfo&, const Record&) { return std::to_string(csv_schema); }},
       {"run_id", "text", "id of the run that the row belongs to",
        [](const RunInfo& run, const Record&) { return run.run_id; }},
       {"device", "text", "name of the device",
@@ -167,7 +167,8 @@ Columns chain_columns() {
                [](Chain c) { return std::to_string(c.peak_bytes); }),
       of_chain("plan_hash", "hash", "chains: hash of the planned steps and forms; equal hashes: equal plans",
                [](Chain c) { return c.hash; }),
-      of_chain("times_run", "text", "chains, impl fastest: id of the run whose times it was planned with",
+      of_chain("planned_with_run", "text",
+               "chains, impl fastest: id of the run whose times it was planned with",
                [](Chain c) { return c.times_run; }),
   };
 }
@@ -234,21 +235,24 @@ Columns difference_columns() {
                "largest share of an element's bound that was spent; above 1 is wrong",
                [](Accuracy a) { return significant(a.err_over_bound, 6); }),
       accuracy(
-          "flips", "elements", "banded: accepted differences of one at a rounding tie",
+          "tie_differences", "elements", "banded: accepted differences of one at a rounding tie",
           [](Accuracy a) { return a.output_class == OutputClass::Banded ? std::to_string(a.flips) : ""; }),
-      accuracy("expected_flips", "elements", "banded: expected number of such differences",
+      accuracy("expected_tie_differences", "elements", "banded: expected number of such differences",
                [](Accuracy a) {
                  return a.output_class == OutputClass::Banded ? significant(a.expected_flips, 6) : "";
                }),
-      wrong_element("first_bad_index", "coordinates", "first wrong element, coordinates separated by blanks",
+      wrong_element("first_wrong_index", "coordinates",
+                    "first wrong element, coordinates separated by blanks",
                     [](Accuracy a) { return join_coordinates(a.first_bad); }),
       wrong_element("expected", "value", "the expected value there, from the reference or the case's file",
                     [](Accuracy a) { return shortest(a.expected); }),
       wrong_element("got", "value", "the device's value there", [](Accuracy a) { return shortest(a.got); }),
       wrong_element("bound", "value", "largest absolute difference allowed there",
                     [](Accuracy a) { return shortest(a.bound); }),
-      accuracy("missed", "text", "expected answer that was missed: file, reference, or file and reference",
-               [](Accuracy a) { return a.missed; }),
+      accuracy(
+          "differs_from", "text",
+          "what the outputs differ from: file (values of the case's file), reference, or file and reference",
+          [](Accuracy a) { return a.missed; }),
       accuracy("tolerance", "text", "tolerance of the case beyond its output's class",
                [](Accuracy a) { return a.tolerance; }),
       accuracy("tolerance_reason", "text", "the case's reason for that tolerance",
@@ -281,7 +285,7 @@ Columns evidence_columns() {
                [](Accuracy a) { return a.replay ? std::to_string(a.replay->runs) : ""; }),
       accuracy("replays_wrong", "number", "those whose answer was wrong",
                [](Accuracy a) { return a.replay ? std::to_string(a.replay->wrong) : ""; }),
-      accuracy("replay_answers", "number", "different answers of these runs and the one before",
+      accuracy("distinct_answers", "number", "different answers of these runs and the one before",
                [](Accuracy a) { return a.replay ? std::to_string(different_answers(*a.replay)) : ""; }),
   };
 }
@@ -299,10 +303,10 @@ Columns time_columns() {
       timing("ci_pct", "%", "half width of the median's interval over blocks, in percent of the median",
              [](Perf p) { return fixed(p.ci_pct, 2); }),
       timing(
-          "rough", "text",
+          "imprecise", "text",
           "why nothing should be decided from the time: too few blocks, or a ci_pct above 10; absent: it is "
           "precise enough",
-          [](Perf p) { return why_rough(p); }),
+          [](Perf p) { return why_imprecise(p); }),
       timing("spread_pct", "%", "largest minus smallest block median, in percent of the median",
              [](Perf p) { return fixed(p.spread_pct, 2); }),
       timing("blocks", "number", "blocks of samples, each with fresh buffers",
@@ -313,12 +317,12 @@ Columns time_columns() {
       timing("batch", "programs", "programs in one sample", [](Perf p) { return std::to_string(p.batch); }),
       timing("sets", "number", "sets of inputs over which the timed programs rotate; 1: always the same",
              [](Perf p) { return std::to_string(p.sets); }),
-      timing("stop", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
+      timing("stop_reason", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
              [](Perf p) { return p.stop; }),
       timing("throughput_us", "us",
              "time per program when programs overlap; absent for those that update an output in place",
              [](Perf p) { return p.throughput_us > 0 ? fixed(p.throughput_us, 4) : ""; }),
-      time_us("time_transition_us", "time of the dispatches that only change the layout",
+      time_us("transition_us", "time of the dispatches that only change the layout",
               &PerfResult::time_transition_us),
       timing(
           "setup_us", "us",
@@ -369,7 +373,7 @@ Columns rate_columns() {
              "why the time is impossible: above 105 % (on a CPU device: 200 %) of a ceiling that was "
              "measured on the device",
              [](Perf p) { return p.suspect; }),
-      timing("clock", "text", "gpu (timestamps) or wall (time of batches on the CPU)",
+      timing("time_source", "text", "gpu (timestamps) or wall (time of batches on the CPU)",
              [](Perf p) { return p.clock; }),
       timing("timer", "text", "good, coarse (a sample is under 50 units of the clock) or broken",
              [](Perf p) { return p.timer; }),
@@ -391,14 +395,14 @@ std::string count_or_absent(const std::optional<std::int64_t>& count) {
 
 Columns program_columns() {
   return {
-      timing("impl_auto", "text", "impl auto: the impl that it chose", [](Perf p) { return p.impl_auto; }),
+      timing("chosen_impl", "text", "impl auto: the impl that it chose", [](Perf p) { return p.impl_auto; }),
       timing("regret_pct", "%", "impl auto: how much longer it took than the best impl of the same forms",
              [](Perf p) { return p.regret_pct ? fixed(*p.regret_pct, 2) : ""; }),
-      timing("ratio", "ratio",
+      timing("ratio_to_slowest", "ratio",
              "time_us_p50 / that of the slowest impl that the case names (each with its fastest point of "
              "tune), in the same forms, cache and shaders; absent if the case names one impl",
              [](Perf p) { return p.ratio ? significant(*p.ratio, 6) : ""; }),
-      timing("ratio_to", "text", "the slowest impl, which ratio refers to",
+      timing("slowest_impl", "text", "the slowest impl, which ratio_to_slowest refers to",
              [](Perf p) { return p.ratio_to; }),
       timing("compile_ms", "ms", "GLSL to pipeline, all dispatches",
              [](Perf p) { return fixed(p.compile_ms, 3); }),
@@ -413,8 +417,9 @@ Columns program_columns() {
              [](Perf p) {
                return p.memory_bytes > 0 ? fixed(static_cast<double>(p.memory_bytes) / 1e6, 3) : "";
              }),
-      timing("spirv", "hash", "hash of the SPIR-V of all dispatches", [](Perf p) { return p.spirv_hash; }),
-      timing("program", "hash",
+      timing("spirv_hash", "hash", "hash of the SPIR-V of all dispatches",
+             [](Perf p) { return p.spirv_hash; }),
+      timing("program_hash", "hash",
              "hash of everything that the device runs: SPIR-V, specialization constants, workgroups, push "
              "constants, bindings, memory",
              [](Perf p) { return p.program_hash; }),
@@ -443,11 +448,11 @@ Columns comparison_columns() {
       ratio("ratio_to_baseline", "ratio",
             "time / the baseline's: median of the quotients of block medians, one per round",
             [](const Comparison& c) { return significant(c.ratio, 6); }),
-      ratio("ratio_low", "ratio", "lower end of that median's interval",
+      ratio("ratio_to_baseline_low", "ratio", "lower end of that median's interval",
             [](const Comparison& c) { return significant(c.ratio_low, 6); }),
-      ratio("ratio_high", "ratio", "upper end of that median's interval",
+      ratio("ratio_to_baseline_high", "ratio", "upper end of that median's interval",
             [](const Comparison& c) { return significant(c.ratio_high, 6); }),
-      ratio("ratio_blocks", "number", "rounds in which both were sampled",
+      ratio("ratio_to_baseline_blocks", "number", "rounds in which both were sampled",
             [](const Comparison& c) { return std::to_string(c.blocks); }),
       comparison("comparison_note", "text", "why there is no ratio",
                  [](const Comparison& c) { return c.note; }),
@@ -515,7 +520,7 @@ std::vector<Column> history_columns() {
                  named(difference_columns(), {"err_over_bound"}),
                  {any_output_hash_column()},
                  named(case_columns(), {"tune"}),
-                 named(program_columns(), {"program"}),
+                 named(program_columns(), {"program_hash"}),
                  {robust_access_column()}});
 }
 

@@ -176,12 +176,14 @@ namespace {
 using Cells = std::vector<std::string>;
 
 /// The columns that are read, in the order of `Place`.
-constexpr std::array names = {"run_id",      "date",         "device",         "device_key",  "driver",
-                              "commit",      "case",         "mode",           "cache",       "status",
-                              "time_us_p50", "ci_pct",       "err_over_bound", "output_hash", "tune",
-                              "program",     "robust_access"};
+constexpr std::array names = {"run_id",       "date",         "device",         "device_key",  "driver",
+                              "commit",       "case",         "mode",           "cache",       "status",
+                              "time_us_p50",  "ci_pct",       "err_over_bound", "output_hash", "tune",
+                              "program_hash", "robust_access"};
 /// Summaries of older runs do not have the columns from this one on.
 constexpr std::string_view first_new = "tune";
+/// What `program_hash` was called until schema 3 of the columns.
+constexpr std::string_view older_program_hash = "program";
 constexpr std::size_t absent = static_cast<std::size_t>(-1);
 enum Place : std::size_t {
   RunId,
@@ -210,7 +212,8 @@ Places places_in(const Cells& header) {
   Places places{};
   const auto new_ones = std::ranges::find(names, first_new);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto at = std::ranges::find(header, names[i]);
+    auto at = std::ranges::find(header, names[i]);
+    if (at == header.end() && i == Program) at = std::ranges::find(header, older_program_hash);
     const bool is_required = names.begin() + static_cast<std::ptrdiff_t>(i) < new_ones;
     if (at == header.end() && is_required)
       throw Error(std::string("line 1: there is no column '") + names[i] + "'");

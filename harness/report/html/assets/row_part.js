@@ -94,7 +94,7 @@ function content(core, row, known) {
     facts.failure ? element("pre", {class: "failure"}, facts.failure.trim()) : null,
     facts.map ? mapFigure(facts.map) : null,
     verdictPart(row, facts),
-    row.rough ? element("p", {class: "rough"}, `The time is rough: ${row.rough}. Do not decide from it.`) :
+    row.imprecise ? element("p", {class: "imprecise"}, `The time is imprecise: ${row.imprecise}. Do not decide from it.`) :
                 null,
     samples ? samplesFigure(samples, width) : null,
     facts.plan ? planFigure(facts.plan, width) : null,

@@ -21,7 +21,7 @@ function overBase(row) {
 
 // A time from which nothing should be decided is marked.
 function timeOf(row) {
-  return row.rough ? element("span", {class: "rough", title: row.rough}, `≈ ${micros(row.time_us)}`) :
+  return row.imprecise ? element("span", {class: "imprecise", title: row.imprecise}, `≈ ${micros(row.time_us)}`) :
                      micros(row.time_us);
 }
 
@@ -57,7 +57,7 @@ const columns = [
     show: (row) => element("span", {class: `verdict ${row.verdict}`}, row.verdict)
   },
   Object.assign(figure("time_us_p50", "µs",
-                  "median time of one program; ≈: a rough one, from which nothing should be decided",
+                  "median time of one program; ≈: an imprecise one, from which nothing should be decided",
                   (row) => row.time_us, micros),
     {show: timeOf}),
   figure("ci_pct", "± %", "half width of the median's interval", (row) => row.ci_pct,
@@ -71,7 +71,7 @@ const columns = [
   figure("us_to_gain", "µs to gain",
     "time × calls of its layer in a step × (1 - share of the ceiling that limits it)",
     (row) => row.us_to_gain, micros),
-  text("rough", "why nothing should be decided from the time", (row) => row.rough),
+  text("imprecise", "why nothing should be decided from the time", (row) => row.imprecise),
   text("limited_by", "what limits it", (row) => row.limited_by),
   figure("err_over_bound", "error/bound",
     "largest error of an element relative to its accuracy bound; above 1 is wrong",
