@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <ostream>
 #include <streambuf>
@@ -174,6 +175,15 @@ std::size_t write_bytes(int fd, std::string_view bytes) {
     written += static_cast<std::size_t>(count);
   }
   return written;
+}
+
+fs::path cache_directory(std::string_view name) {
+  const char* const xdg = std::getenv("XDG_CACHE_HOME");
+  if (xdg != nullptr && fs::path(xdg).is_absolute())  // the XDG specification ignores relative ones
+    return fs::path(xdg) / "assay" / name;
+  const char* const home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return fs::path(home) / ".cache" / "assay" / name;
 }
 
 void make_directories(const std::filesystem::path& directory) {

@@ -61,6 +61,10 @@ std::optional<std::string> whole_regular_file(const std::filesystem::path& path,
 /// of bytes written; if it is smaller than asked, errno says why.
 std::size_t write_bytes(int fd, std::string_view bytes);
 
+/// The user's folder for what can be made again, $XDG_CACHE_HOME/assay/NAME or ~/.cache/assay/NAME; empty if
+/// neither variable says where that is.
+std::filesystem::path cache_directory(std::string_view name);
+
 /// Creates a folder and its parents. Throws Error(Infrastructure).
 void make_directories(const std::filesystem::path& directory);
 

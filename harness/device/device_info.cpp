@@ -165,6 +165,10 @@ bool DeviceInfo::can_demand(std::uint32_t size, const std::array<std::uint32_t, 
   return local_size[0] % size == 0 && invocations / size <= max_workgroup_subgroups;
 }
 
+bool DeviceInfo::knows_subgroup_size(const std::array<std::uint32_t, 3>& local_size) const {
+  return has_one_subgroup_size() || can_demand(subgroup_size, local_size);
+}
+
 const TextureSupport* DeviceInfo::texture(Storage storage, DType dtype) const {
   const auto found = std::find_if(textures.begin(), textures.end(), [&](const TextureSupport& texture) {
     return texture.storage == storage && texture.dtype == dtype;

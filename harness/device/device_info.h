@@ -203,6 +203,12 @@ struct DeviceInfo {
   /// of two in the device's range that divides the size along x, with no more subgroups per workgroup than
   /// the device allows.
   bool can_demand(std::uint32_t size, const std::array<std::uint32_t, 3>& local_size) const;
+  /// Returns whether all subgroups have one size, so that nothing needs to be demanded.
+  bool has_one_subgroup_size() const { return min_subgroup_size == max_subgroup_size; }
+  /// Returns whether a dispatch with workgroups of `local_size` can rely on gl_SubgroupSize, with all
+  /// subgroups full: the device has one size, or the dispatch may demand the device's own. A driver with
+  /// several sizes may run a shader with another size than gl_SubgroupSize reports.
+  bool knows_subgroup_size(const std::array<std::uint32_t, 3>& local_size) const;
   /// Returns whether the device is the host's own processors, such as lavapipe, which share them and their
   /// memory with everything else.
   bool is_cpu() const { return type == "cpu"; }

@@ -215,6 +215,20 @@ TEST(DeviceInfoTest, DemandsSubgroupsOfItsRangeThatAreFullAndNotTooMany) {
   EXPECT_FALSE(device.can_demand(64, {32, 2, 1})) << "it does not divide the size along x";
 }
 
+TEST(DeviceInfoTest, KnowsTheSizeOfSubgroupsIfThereIsOneOrItMayBeDemanded) {
+  DeviceInfo device;
+  device.min_subgroup_size = device.max_subgroup_size = device.subgroup_size = 32;
+  EXPECT_TRUE(device.has_one_subgroup_size());
+  EXPECT_TRUE(device.knows_subgroup_size({48, 1, 1})) << "nothing is demanded";
+  device.min_subgroup_size = 8;
+  EXPECT_FALSE(device.has_one_subgroup_size());
+  EXPECT_FALSE(device.knows_subgroup_size({64, 1, 1})) << "without the feature";
+  device.features = {Feature::FullSubgroups};
+  device.max_workgroup_subgroups = 8;
+  EXPECT_TRUE(device.knows_subgroup_size({64, 1, 1}));
+  EXPECT_FALSE(device.knows_subgroup_size({48, 1, 1})) << "the last one is not full";
+}
+
 TEST(DeviceInfoTest, ACooperativeShapeIsNamedByItsSidesAndTypes) {
   EXPECT_EQ(to_string(CooperativeShape{16, 8, 32, DType::I8, DType::I32}), "16x8x32 i8 to i32");
   EXPECT_EQ(to_string(CooperativeShape{16, 8, 32, DType::I8, DType::I32, MatrixExtension::Khr, true}),

@@ -20,24 +20,12 @@ Define texture_define(Form form) {
   return {"TEXTURE", form.storage == Storage::Texture3D ? "3" : "2"};
 }
 
-namespace {
-
-bool has_one_subgroup_size(const DeviceInfo& device) {
-  return device.min_subgroup_size == device.max_subgroup_size;
-}
-
-}  // namespace
-
-bool knows_subgroup_size(const DeviceInfo& device, const std::array<std::uint32_t, 3>& local_size) {
-  return has_one_subgroup_size(device) || device.can_demand(device.subgroup_size, local_size);
-}
-
 void demand_subgroup_size(Dispatch& dispatch, const DeviceInfo& device) {
-  if (!has_one_subgroup_size(device)) dispatch.subgroup_size = device.subgroup_size;
+  if (!device.has_one_subgroup_size()) dispatch.subgroup_size = device.subgroup_size;
 }
 
 void use_subgroups(Dispatch& dispatch, const DeviceInfo& device) {
-  const bool uses = device.has(Feature::SubgroupShuffle) && knows_subgroup_size(device, dispatch.local_size);
+  const bool uses = device.has(Feature::SubgroupShuffle) && device.knows_subgroup_size(dispatch.local_size);
   if (uses) demand_subgroup_size(dispatch, device);
   dispatch.defines.push_back({"SUBGROUPS", flag(uses)});
 }

@@ -25,13 +25,8 @@ void set_constant(Dispatch& dispatch, std::string name, std::int64_t value);
 /// TEXTURE: 0 for a buffer, else the number of dimensions.
 Define texture_define(Form form);
 
-/// Whether a dispatch with workgroups of this size can rely on gl_SubgroupSize, with all subgroups full: the
-/// device has one size, or the dispatch may demand the device's own. A driver with several sizes may run a
-/// shader with another size than gl_SubgroupSize reports.
-bool knows_subgroup_size(const DeviceInfo& device, const std::array<std::uint32_t, 3>& local_size);
-
 /// Demands the device's own subgroup size where there are several, for a dispatch whose local size is set and
-/// for which knows_subgroup_size() is true.
+/// for which DeviceInfo::knows_subgroup_size() is true.
 void demand_subgroup_size(Dispatch& dispatch, const DeviceInfo& device);
 
 /// Sets SUBGROUPS of shaders/common/value_range.glslh for a dispatch whose local size is set: whether the

@@ -252,7 +252,7 @@ std::optional<std::string> unsupported_reason(const BuildContext& context, const
                        tiling.plain_turns(), most_turns_on_a_cpu);
   }
   const auto local = static_cast<std::uint32_t>(tiling.invocations());
-  if (!tiling.plain && !knows_subgroup_size(device, {local, 1, 1})) {
+  if (!tiling.plain && !device.knows_subgroup_size({local, 1, 1})) {
     return fmt::format("full subgroups of {} cannot be demanded in workgroups of {}", device.subgroup_size,
                        local);
   }

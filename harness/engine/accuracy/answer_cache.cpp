@@ -281,8 +281,7 @@ void AnswerCache::remove_oldest() const {
 }
 
 fs::path default_answer_directory() {
-  const fs::path shaders = gpu::default_cache_directory();
-  return shaders.empty() ? fs::path() : shaders.parent_path() / "answers";
+  return cache_directory("answers");
 }
 
 }  // namespace assay

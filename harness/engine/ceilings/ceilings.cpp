@@ -14,8 +14,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <fstream>
-#include <unistd.h>
+#include <system_error>
 #include <vector>
 
 namespace assay {
@@ -204,12 +203,10 @@ std::vector<CooperativeShape> counted_shapes(const DeviceInfo& device, DType fac
 
 void measure_cooperative(Bench& bench, const DeviceInfo& device, DType factors, const Best& best) {
   const std::uint32_t local_size = bench.arithmetic_grid().local_size;
-  const bool varies = device.min_subgroup_size != device.max_subgroup_size;
-  if (local_size % device.subgroup_size != 0) return;
-  if (varies && !device.can_demand(device.subgroup_size, {local_size, 1, 1})) return;
+  if (local_size % device.subgroup_size != 0 || !device.knows_subgroup_size({local_size, 1, 1})) return;
   for (const CooperativeShape& shape : counted_shapes(device, factors)) {
     ceiling::Arithmetic arithmetic = ceiling::cooperative(shape, device.subgroup_size);
-    if (varies) arithmetic.subgroup_size = device.subgroup_size;
+    if (!device.has_one_subgroup_size()) arithmetic.subgroup_size = device.subgroup_size;
     best.take(gops(bench, arithmetic),
               to_string(shape) + (shape.extension == MatrixExtension::Khr ? " by KHR" : " by NV"));
   }
@@ -365,20 +362,17 @@ bool CeilingStore::exists() const {
 void CeilingStore::store(const Ceilings& ceilings) const {
   if (directory_.empty()) return;
   const fs::path file = file_of({ceilings.device_uuid, ceilings.driver, ceilings.kernels});
-  const fs::path temporary = file.string() + ".tmp" + std::to_string(::getpid());
-  std::error_code error;
-  fs::create_directories(directory_, error);
-  std::ofstream stream(temporary, std::ios::binary | std::ios::trunc);
+  std::error_code ignored;
+  fs::create_directories(directory_, ignored);
   const std::string text = encode_ceilings(ceilings);
-  stream << checksum_line(text) << '\n' << text;
-  stream.close();
-  if (stream) fs::rename(temporary, file, error);
-  if (!stream || error) fs::remove(temporary, error);
+  try {
+    replace_file(file, checksum_line(text) + '\n' + text);
+  } catch (const Error&) {  // they are measured again by the next run
+  }
 }
 
 fs::path default_ceiling_directory() {
-  const fs::path shaders = gpu::default_cache_directory();
-  return shaders.empty() ? fs::path() : shaders.parent_path() / "ceilings";
+  return cache_directory("ceilings");
 }
 
 std::optional<Ceilings> stored_ceilings(const DeviceInfo& device, gpu::ShaderLibrary& shaders,

@@ -91,6 +91,11 @@ std::vector<std::byte> exact_sums(const CooperativeShape& shape, std::span<const
   return bytes;
 }
 
+bool is_equal(const CooperativeShape& shape, std::uint32_t sum, std::uint32_t exact) {
+  if (!is_real(shape)) return sum == exact;
+  return std::bit_cast<float>(sum) == std::bit_cast<float>(exact);  // 0 and -0 are
+}
+
 Define define(const char* name, std::uint32_t value) {
   return {name, std::to_string(value)};
 }
@@ -185,8 +190,7 @@ std::optional<MatrixCheckStore::Entry> checked(const CooperativeShape& shape, co
 
 /// The shapes that kernels could use and that can be checked, on subgroups whose size is known.
 std::vector<CooperativeShape> shapes_to_check(const DeviceInfo& info) {
-  const bool knows_size = info.min_subgroup_size == info.max_subgroup_size ||
-                          info.can_demand(info.subgroup_size, {info.subgroup_size, 1, 1});
+  const bool knows_size = info.knows_subgroup_size({info.subgroup_size, 1, 1});
   std::vector<CooperativeShape> shapes;
   for (const CooperativeShape& shape : info.cooperative_shapes) {
     const bool is_whole = shape.rows * shape.columns % info.subgroup_size == 0;
@@ -221,6 +225,18 @@ bool can_check(const CooperativeShape& shape) {
          shape.columns % 4 == 0 && shape.depth <= 64 && shape.rows <= 64 && shape.columns <= 64;
 }
 
+std::uint32_t wrong_sums(const CooperativeShape& shape, std::span<const std::byte> sums,
+                         std::span<const std::byte> exact) {
+  std::uint32_t wrong = 0;
+  for (std::size_t at = 0; at < exact.size(); at += 4) {
+    std::uint32_t sum = 0, wanted = 0;
+    std::memcpy(&sum, sums.data() + at, sizeof sum);
+    std::memcpy(&wanted, exact.data() + at, sizeof wanted);
+    if (!is_equal(shape, sum, wanted)) ++wrong;
+  }
+  return wrong;
+}
+
 MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const CooperativeShape& shape,
                          MatrixForm form) {
   Numbers numbers;
@@ -239,11 +255,7 @@ MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const
   executable.run(memory, "checking matrices of " + to_string(shape), timeout_s);
   const std::vector<std::byte> sums = memory.read(Resource::tensor(2));
 
-  MatrixCheck check{.shape = shape};
-  for (std::size_t at = 0; at < exact.size(); at += 4) {
-    if (std::memcmp(sums.data() + at, exact.data() + at, 4) != 0) ++check.wrong;
-  }
-  return check;
+  return {.shape = shape, .wrong = wrong_sums(shape, sums, exact), .problem = ""};
 }
 
 MatrixCheckStore::MatrixCheckStore(const fs::path& folder, const std::string& key) : key_(source_hash(key)) {
@@ -280,8 +292,7 @@ void MatrixCheckStore::store(const Entries& entries) const {
 }
 
 fs::path default_matrix_check_directory() {
-  const fs::path shaders = gpu::default_cache_directory();
-  return shaders.empty() ? fs::path() : shaders.parent_path() / "matrices";
+  return cache_directory("matrices");
 }
 
 void check_matrices(gpu::Device& device, const MatrixCheckStore& store,

@@ -2,6 +2,7 @@
 
 #include "harness/gpu/gpu.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -31,6 +32,10 @@ enum class MatrixForm : std::uint8_t { OfDevice, Plain };
 /// Whether matrix_check() knows the exact sums of a shape: int8 to int32, or half floats to float32, up to 64
 /// in each direction.
 bool can_check(const CooperativeShape& shape);
+
+/// How many of the sums of a shape, 4 bytes each, are not the exact ones: 0 and -0 are equal.
+std::uint32_t wrong_sums(const CooperativeShape& shape, std::span<const std::byte> sums,
+                         std::span<const std::byte> exact);
 
 /// Multiplies integers of all of int8's range, or halves that hold small integers, so that every sum is
 /// exact. Throws what running a program throws.

@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +56,14 @@ TEST_F(MatrixCheckTest, PlainCodeOfEveryVendorsShapeIsRight) {
         integers(64, 16, 32), halves(16, 16, 16), halves(8, 8, 8), halves(8, 16, 16), halves(16, 8, 16)}) {
     EXPECT_EQ(matrix_check(device, shaders, shape, MatrixForm::Plain).wrong, 0U) << to_string(shape);
   }
+}
+
+TEST(WrongSums, AreThoseOfAnotherValue) {
+  const auto bytes_of = [](const auto& values) { return std::as_bytes(std::span(values)); };
+  const std::array exact{0.0F, 0.0F, 2.0F, 4.0F}, sums{0.0F, -0.0F, 2.0F, 4.5F};
+  EXPECT_EQ(wrong_sums(halves(2, 2, 8), bytes_of(sums), bytes_of(exact)), 1U) << "-0 is 0";
+  const std::array<std::uint32_t, 2> integer{0, 7}, other{0x80000000U, 7};
+  EXPECT_EQ(wrong_sums(integers(1, 2, 16), bytes_of(other), bytes_of(integer)), 1U);
 }
 
 TEST_F(MatrixCheckTest, MatricesOfTheDeviceAtHandAreRight) {

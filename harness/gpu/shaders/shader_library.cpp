@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <iterator>
@@ -104,21 +103,11 @@ void SpirvCache::store(const std::string& key, const std::vector<std::uint32_t>&
 }
 
 std::filesystem::path default_cache_directory() {
-  namespace fs = std::filesystem;
-  const char* const xdg = std::getenv("XDG_CACHE_HOME");
-  if (xdg != nullptr && fs::path(xdg).is_absolute()) {  // the XDG specification ignores relative ones
-    return fs::path(xdg) / "assay" / "spirv";
-  }
-  const char* const home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') {
-    return {};
-  }
-  return fs::path(home) / ".cache" / "assay" / "spirv";
+  return cache_directory("spirv");
 }
 
 std::filesystem::path default_pipeline_directory() {
-  const std::filesystem::path shaders = default_cache_directory();
-  return shaders.empty() ? shaders : shaders.parent_path() / "pipelines";
+  return cache_directory("pipelines");
 }
 
 struct ShaderLibrary::State {
