@@ -183,6 +183,16 @@ class TestConnections(unittest.TestCase):
         self.assertEqual(len(self.pushed()), 1)
         self.assertNotEqual(self.pushed(), old)
 
+    def test_case_files_may_be_elsewhere(self):
+        """The worker's folder has no cases; --with names those of the folder where assay runs."""
+        build = self.place / "build"
+        build.mkdir()
+        (self.package / "worker").rename(build / "worker")
+        command = self.worker(options="--with cases").replace(f"--folder {self.package}", f"--folder {build}")
+        self.expect_all_passed(self.run_assay(command))
+        got = sorted(str(path.relative_to(self.pushed()[0])) for path in self.pushed()[0].rglob("*") if path.is_file())
+        self.assertEqual(got, ["cases/a.yaml", "worker"])
+
     def test_a_worker_that_was_left_is_killed_by_the_next_one(self):
         self.plan(worker=["leave:500@begin", "none"])
         self.expect_all_passed(self.run_assay(self.worker(mock="--row-ms 1")))

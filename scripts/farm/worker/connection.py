@@ -352,7 +352,7 @@ kill $alive
         *lines, rest = text.split(b"\n")
         for line in lines:
             if line.strip() and self.token.encode() not in line:
-                sys.stderr.buffer.write(line + b"\n")
+                sys.stderr.buffer.write(line.rstrip(b"\r") + b"\n")
         sys.stderr.buffer.flush()
         return rest
 
