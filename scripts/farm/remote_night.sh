@@ -133,11 +133,15 @@ verdict_of() {
   return "$status"
 }
 
+# What a night printed goes with the last of its reports.
 remove_old() {
-  local name
+  local name old
   [[ -n $keep ]] || return 0
   for name in "${names[@]}"; do
     [[ ! -d $farm/$name ]] || "$assay" prune "$farm/$name" --keep "$keep" >&2 || say "remote_night: removing old nights of $name failed, see above"
+  done
+  for old in "$farm"/nights/2*; do
+    compgen -G "$farm/*/$(basename "$old")/runs" >/dev/null || [[ $old == "$night" ]] || rm -r "$old"
   done
 }
 
