@@ -101,6 +101,17 @@ class TestConnections(unittest.TestCase):
     def pushed(self):
         return sorted(path for path in self.device.glob("data/**/????????????????") if path.is_dir())
 
+    def processes(self):
+        """The workers on the device."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if (process / "cwd").resolve() == self.pushed()[0] and "worker" in (process / "cmdline").read_text():
+                    found.append(process.name)
+            except OSError:
+                continue
+        return found
+
     def test_a_cable_that_drops_twenty_times_loses_no_row(self):
         """At twenty places: in the list of devices, in the plan, between rows, in a row, in blocks."""
         kinds = ["drop", "lie", "leave"]
@@ -196,14 +207,7 @@ class TestConnections(unittest.TestCase):
     def test_a_worker_that_was_left_is_killed_by_the_next_one(self):
         self.plan(worker=["leave:500@begin", "none"])
         self.expect_all_passed(self.run_assay(self.worker(mock="--row-ms 1")))
-        left = []
-        for process in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                if (process / "cwd").resolve() == self.pushed()[0] and "worker" in (process / "cmdline").read_text():
-                    left.append(process.name)
-            except OSError:
-                continue
-        self.assertEqual(left, [])
+        self.assertEqual(self.processes(), [])
 
     def test_a_hot_device_rests_before_rows_are_timed(self):
         (self.device / "battery").write_text("  temperature: 443\n")
@@ -272,6 +276,13 @@ class TestConnections(unittest.TestCase):
         self.assertEqual(self.night("--time-limit", "soon", "a", "b").returncode, 2, self.said)
         self.assertFalse((self.place / "farm").exists())
 
+    def test_without_adb(self):
+        (self.place / "bin/adb").unlink()
+        self.environment["PATH"] = f"{self.place}/bin"
+        self.assertEqual(self.run_assay(self.worker()), 3, self.said)
+        self.assertIn("adb cannot be started, is it installed?", self.said)
+        self.assertNotIn("Python", self.said)
+
     def test_wrong_options(self):
         for words, wanted in ((["--folder", "/none", "P"], "no such folder"), (["P"], "name the folder to push"),
                               (["--folder", self.package, "--with", "/abs", "P"], "must be relative"),
@@ -281,7 +292,8 @@ class TestConnections(unittest.TestCase):
             self.assertIn(wanted, done.stderr)
 
     def test_real_sshd(self):
-        """Through a real sshd, which loses its connections twice."""
+        """Through a real sshd, which loses its connections twice. The worker hangs in two rows until then, and ends only
+        because the next one kills it."""
         daemon = shutil.which("sshd", path="/usr/sbin:/usr/bin:" + os.environ["PATH"])
         client = shutil.which("ssh")
         if not daemon or not client:
@@ -291,17 +303,18 @@ class TestConnections(unittest.TestCase):
         port = self.start_sshd(daemon)
         options = (f"-p {port} -i {self.place}/key -o IdentitiesOnly=yes -o UserKnownHostsFile=/dev/null "
                    "-o StrictHostKeyChecking=no -o LogLevel=ERROR -F none")
-        command = self.worker(by=f"ssh.py {getpass.getuser()}@127.0.0.1", mock="--row-ms 20", after=f"-- {options}")
+        command = self.worker(by=f"ssh.py {getpass.getuser()}@127.0.0.1", mock="--fault hang@5:1 --fault hang@15:1", after=f"-- {options}")
         words = [ASSAY, "run", "cases/a.yaml", "--ceilings", "none", "--out", self.place / "out", "--worker-command", command]
         self.out = self.place / "out"
         with subprocess.Popen(words, cwd=self.package, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True) as run:
-            for rows in (5, 15):
-                self.wait_for(lambda: self.has_ended(rows) or run.poll() is not None)
+            for row in (5, 15):
+                self.wait_for(lambda: self.has_begun(row) or run.poll() is not None)
                 self.drop_connections()
             self.said = run.stdout.read()
         self.assertEqual(self.said.count("the connection is lost"), 2, self.said)
         self.expect_all_passed(run.returncode)
+        self.assertEqual(self.processes(), [])
 
     def start_sshd(self, daemon):
         for name in ("key", "host_key"):
@@ -326,9 +339,9 @@ class TestConnections(unittest.TestCase):
         for child in pathlib.Path(f"/proc/{self.sshd.pid}/task/{self.sshd.pid}/children").read_text().split():
             os.kill(int(child), signal.SIGKILL)
 
-    def has_ended(self, rows):
+    def has_begun(self, row):
         journals = list(self.out.glob("runs/*/*/journal.jsonl"))
-        return journals and journals[0].read_text().count('"event":"end"') >= rows
+        return journals and f'"event":"begin","row":{row}}}' in journals[0].read_text()
 
     def wait_for(self, happens, seconds=120):
         end = time.monotonic() + seconds

@@ -34,6 +34,7 @@ import sys
 import tarfile
 import threading
 import time
+import traceback
 
 EXIT_LOST = 87  # exit_connection_lost of the protocol
 EXIT_REBOOT = 1
@@ -507,5 +508,13 @@ def main(link, options):
             raise SystemExit(f"{options.folder} is not a package of assay: name the folder to push with --folder")
     if not options.folder.is_dir():
         raise SystemExit(f"--folder {options.folder}: there is no such folder")
-    status = Transport(link, options).serve()
-    os._exit(status)  # a thread may still read stdin
+    try:
+        status = Transport(link, options).serve()
+    except SystemExit as error:
+        print(error, file=sys.stderr, flush=True)
+        status = EXIT_INFRASTRUCTURE
+    except BaseException:
+        traceback.print_exc()
+        status = EXIT_INFRASTRUCTURE
+    sys.stderr.flush()
+    os._exit(status)  # not as usual: a thread may still read stdin
