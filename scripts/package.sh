@@ -53,10 +53,11 @@ copy_licences() {
   done
 }
 
-# The scripts that a farm runs; those besides nightly.sh and night/ are for trying Slurm out.
+# The scripts that a farm runs; farm-up.sh and those outside of farm/ are for trying Slurm out.
 copy_scripts() {
   mkdir -p "$1/scripts/farm"
-  cp -r scripts/farm/nightly.sh scripts/farm/night scripts/farm/farm-up.sh "$1/scripts/farm/"
+  cp -r scripts/farm/nightly.sh scripts/farm/night scripts/farm/remote_night.sh scripts/farm/farm-up.sh "$1/scripts/farm/"
+  install -D -t "$1/scripts/farm/worker" scripts/farm/worker/*.py
   cp scripts/setup.sh scripts/lib.sh "$1/scripts/"
 }
 
@@ -71,6 +72,7 @@ assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this 
   ./assay --help                                everything else
   docs/walks.md                                 questions, and the commands that answer them
   scripts/farm/nightly.sh DIR                   a night: every case on every device, and a verdict (see nightly.sh)
+  scripts/farm/remote_night.sh DIR WORKERS      the same on phones and machines over adb and ssh (docs/farm.md)
 
 Needs: x86-64 Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:
 package libvulkan1 on Debian and Ubuntu, vulkan-loader on Fedora) and a Vulkan driver. Without a GPU, Mesa's

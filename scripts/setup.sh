@@ -6,6 +6,7 @@
 #   scripts/setup.sh --dev    what tests and CI need as well
 #   scripts/setup.sh --fuzzers  what building and tests/fuzzers/run.sh need
 #   scripts/setup.sh --farm   only what scripts/farm/farm-up.sh needs: a Slurm
+#   scripts/setup.sh --ssh    only what the test of workers over ssh needs; where systemd runs, Debian starts this sshd
 #
 # With ASSAY_SKIP_SETUP=1 it does nothing: for systems where these are installed in another way.
 set -euo pipefail
@@ -70,6 +71,10 @@ farm_packages=(
   slurm-wlm # slurmctld, slurmd and the commands of users
   munge     # authenticates them to each other
 )
+ssh_packages=(
+  openssh-server # a test starts one of its own; Debian also starts one on port 22
+  openssh-client
+)
 
 # Prints the arguments that are not installed, one per line.
 missing_of() {
@@ -125,7 +130,8 @@ main() {
     --dev) wanted+=("${dev_packages[@]}") ;;
     --fuzzers) wanted+=("${fuzzer_packages[@]}") ;;
     --farm) wanted=("${farm_packages[@]}") ;;
-    *) die "usage: scripts/setup.sh [--dev | --fuzzers | --farm]" 2 ;;
+    --ssh) wanted=("${ssh_packages[@]}") ;;
+    *) die "usage: scripts/setup.sh [--dev | --fuzzers | --farm | --ssh]" 2 ;;
   esac
   [[ ${ASSAY_SKIP_SETUP:-} != 1 ]] || return 0
 

@@ -29,6 +29,7 @@ class Ear final : public RunListener {
     heard_.blocks.push_back(builder_.info(row).id);
     heard_.rounds.push_back(block.round);
     heard_.batches.push_back(block.batch);
+    heard_.systems.push_back(block.system);
   }
   void end(RowIndex row, const RowEnd& end) override {
     builder_.end(row, end);

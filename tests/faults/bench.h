@@ -12,10 +12,11 @@ namespace assay::faults {
 
 /// The events that a run sent to its listener.
 struct Heard {
-  std::vector<std::string> begun;   ///< ids
-  std::vector<std::string> blocks;  ///< ids of the rows whose blocks ended
-  std::vector<int> rounds;          ///< of each of those blocks
-  std::vector<int> batches;         ///< the same
+  std::vector<std::string> begun;    ///< ids
+  std::vector<std::string> blocks;   ///< ids of the rows whose blocks ended
+  std::vector<int> rounds;           ///< of each of those blocks
+  std::vector<int> batches;          ///< the same
+  std::vector<SystemState> systems;  ///< the same
   std::vector<RowEnd> ends;
   std::vector<Record> records;  ///< of each end
   std::string no_dump_because;  ///< why a dump could not be written; empty: none failed

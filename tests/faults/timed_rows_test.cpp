@@ -1,5 +1,6 @@
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,6 +106,19 @@ TEST(Ceiling, ARowAboveItIsSuspectAndKeepsItsFigures) {
   ASSERT_TRUE(records[0].perf);
   EXPECT_GT(records[0].perf->pct_peak_bw, 200);
   EXPECT_EQ(measured, 1) << "the ceiling may be what is wrong";
+}
+
+TEST(Block, HasTheStateOfTheMachine) {
+  const test::TemporaryFolder sys;
+  sys.write("class/thermal/thermal_zone0/temp", "41500\n");
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  tools.sensors = SystemSensors(sys.path());
+  DeviceRunOptions options{.mode = Mode::Perf, .tools = &tools};
+  const Heard heard = bench.run({large_quantize_case(op, "correct")}, options);
+  EXPECT_FALSE(heard.systems.empty());
+  for (const SystemState& system : heard.systems) EXPECT_EQ(system, SystemState({.hottest_c = 41.5}));
 }
 
 TEST(Ceiling, OneThatWasMeasuredTooLowSuspectsNobody) {

@@ -348,6 +348,7 @@ void DeviceSupervisor::row_is_judged(RowIndex row, const AccuracyResult& accurac
 
 void DeviceSupervisor::row_has_block(RowIndex row, const Block& block) {
   if (is_silent()) return;
+  has_progress();
   left_.progress[row].blocks.push_back(block);
   listener_.block(row, block);
 }
@@ -362,6 +363,7 @@ void DeviceSupervisor::end_row(RowIndex row, const RowEnd& end) {
 void DeviceSupervisor::row_ends(RowIndex row, const RowEnd& end) {
   if (end.status == Status::Missing) return;  // not run by this worker: another one may
   if (now_.running == row) now_.running.reset();
+  has_progress();
   if (is_lost(end.status)) {
     now_.lost_by = row;
     return row_is_lost(row, end.status, end.reason);
@@ -411,6 +413,7 @@ void DeviceSupervisor::time_passed(double seconds) {
   // A supervisor that was itself suspended has received nothing either, and a clock may jump.
   constexpr double longest_step_s = 5;
   if (state_ == State::Over || now_.wants_to_time || (now_.is_idle && state_ == State::Working)) return;
+  if (connections_lost_ > 0) connecting_s_ += std::clamp(seconds, 0.0, longest_step_s);
   if (std::exchange(now_.was_heard, false)) return;  // the time may have passed before the message
   now_.silent_s += std::clamp(seconds, 0.0, longest_step_s);
   if (now_.silent_s <= now_.limit_s) return;
@@ -432,6 +435,7 @@ void DeviceSupervisor::ended(const ChildEnd& end) {
   if (state_ == State::Leaving) return finish();
   const bool was_killed = state_ == State::Killed;
   if (refusal_) return be_over();  // nothing was run, so nothing is recorded
+  if (is_connection_lost(end)) return connection_is_lost();
   if (was_lost_ahead(end)) return go_on_carefully(end);
   state_ = State::Working;
   if (was_killed) return worker_is_gone(*now_.killed_as, now_.killed_because);
@@ -460,6 +464,40 @@ void DeviceSupervisor::go_on_carefully(const ChildEnd& end) {
     start_.log(with_last_words(what, worker_) + "; the next worker prepares no rows ahead\n");
   }
   next_worker();
+}
+
+/// A worker that was killed because it was silent may have been silent because of its connection.
+bool DeviceSupervisor::is_connection_lost(const ChildEnd& end) const {
+  return end.signal == 0 && end.exit_code == exit_connection_lost && now_.killed_as != Status::Crash;
+}
+
+/// The running row, or its second try, is run again from where it was.
+void DeviceSupervisor::connection_is_lost() {
+  state_ = State::Working;
+  ++connections_lost_;
+  if (start_.log && !is_stopping_)
+    start_.log("the connection to the worker was lost; its rows continue in a new worker\n");
+  const bool is_hopeless =
+      connecting_s_ > start_.limits.connecting_s && connections_lost_ >= start_.limits.least_losses;
+  if (is_hopeless && !is_stopping_) leave_out_running_row();
+  next_worker();
+}
+
+void DeviceSupervisor::leave_out_running_row() {
+  const std::string why = fmt::format("the connection to the worker was lost {} times in {:.0f} s",
+                                      connections_lost_, connecting_s_);
+  has_progress();
+  if (!retry_ && (!now_.running || now_.lost_by)) return start_failed(why);
+  ++failures_in_a_row_;
+  if (retry_) return settle_retry(retry_->not_reached());
+  end_row(*now_.running, {.status = Status::Missing,
+                          .reason = "not run to its end: " + why + ", and no row ended in between"});
+}
+
+/// The connection works for as long as a row or a block takes.
+void DeviceSupervisor::has_progress() {
+  connections_lost_ = 0;
+  connecting_s_ = 0;
 }
 
 void DeviceSupervisor::worker_is_gone(Status status, const std::string& why) {

@@ -35,6 +35,10 @@ struct SupervisionLimits {
   double reaping_s = 10;      ///< a killed worker that has not ended by then counts as stuck
   double longest_s = 0;       ///< more than 0: an upper limit for every phase, whatever it states
   int failures_in_a_row = 3;  ///< of workers before the device is given up
+  /// How long the connection to a worker may be lost again and again, without a row or a block of samples
+  /// that ended in between, before the row that is running each time is left out.
+  double connecting_s = 600;
+  int least_losses = 5;  ///< of the connection in that time
 
   /// The limit of a phase in seconds. `told_s` is the limit that the phase states; 0: none.
   double of(Phase phase, double told_s = 0) const;
@@ -76,6 +80,10 @@ struct SupervisionStart {
 /// `failures_in_a_row` lost workers without a row that ended in between, the device is given up; its
 /// remaining rows are MISSING. So are they, and the row that was running, if a worker says that it cannot go
 /// on.
+///
+/// A lost connection to a worker (exit_connection_lost) costs nothing: a new worker continues where the last
+/// one was, however often. Only a row that is running whenever the connection is lost, for `connecting_s`, is
+/// MISSING; that counts as a lost worker.
 class DeviceSupervisor {
  public:
   /// `worker` and `listener` must outlive this object. `listener` gets the rows' events as from a run in this
@@ -146,6 +154,10 @@ class DeviceSupervisor {
 
   void kill(Status status, std::string why);
   void worker_is_gone(Status status, const std::string& why);
+  bool is_connection_lost(const ChildEnd& end) const;
+  void connection_is_lost();
+  void leave_out_running_row();
+  void has_progress();
   void row_is_lost(RowIndex row, Status status, const std::string& reason);
   void start_failed(const std::string& why);
   void next_worker();
@@ -196,6 +208,9 @@ class DeviceSupervisor {
   std::string given_up_;
   std::optional<RefusedEvent> refusal_;
   int failures_in_a_row_ = 0;
+  /// Losses of the connection since a row or a block last ended, and the time since the first of them.
+  int connections_lost_ = 0;
+  double connecting_s_ = 0;
   std::optional<RowIndex> careful_until_;  ///< until this row no rows are prepared ahead
   /// Workers lost while preparing, with no row lost in its turn since.
   int lost_ahead_in_a_row_ = 0;

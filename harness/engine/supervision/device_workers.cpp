@@ -41,6 +41,15 @@ void let_one_time(std::span<const SupervisedDevice> devices) {
   if (waiting != devices.end()) waiting->supervisor->may_time();
 }
 
+/// The text of a line that is only for people; nothing for any other line.
+std::optional<std::string> log_text_in(std::string_view line) try {
+  const std::optional<WorkerEvent> event = decode_worker_event(line);
+  const auto* const log = event ? std::get_if<LogEvent>(&*event) : nullptr;
+  return log == nullptr ? std::nullopt : std::optional(log->text);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
 }  // namespace
 
 void SharedRows::add(std::span<const RowInfo> plan, const RowsLeft& left, const std::set<RowIndex>& suspected,
@@ -210,15 +219,23 @@ void supervise(std::span<const SupervisedDevice> devices, const std::function<bo
   }
 }
 
-FirstLine first_line(WorkerProcess& process, double seconds, const std::function<bool()>& stop_requested) {
+FirstLine first_line(WorkerProcess& process, double seconds, const std::function<bool()>& stop_requested,
+                     const std::function<void(const std::string&)>& log) {
   FirstLine first;
-  const Stopwatch watch;
+  Stopwatch watch;
   while (!first.line && !first.end && watch.s() < seconds && !(stop_requested && stop_requested())) {
     std::vector<pollfd> list;
     process.wait_for(list);
     ::poll(list.data(), list.size(), poll_ms);
     first.end = process.read([&](std::string_view line) {
-      if (!first.line) first.line = line;
+      if (first.line) return;
+      const std::optional<std::string> text = log_text_in(line);
+      if (!text) {
+        first.line = line;
+        return;
+      }
+      watch = Stopwatch();
+      if (log) log(*text);
     });
   }
   return first;

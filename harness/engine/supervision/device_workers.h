@@ -128,7 +128,9 @@ struct FirstLine {
   std::optional<ChildEnd> end;  ///< it has ended, perhaps after that line; neither is set: the time is over
 };
 /// Waits until `process` has written a line or has ended, at most `seconds`. For the time before there is a
-/// supervisor.
-FirstLine first_line(WorkerProcess& process, double seconds, const std::function<bool()>& stop_requested);
+/// supervisor. Lines for people (LogEvent) do not count: `log` (may be empty) gets their text, and the time
+/// begins again with each.
+FirstLine first_line(WorkerProcess& process, double seconds, const std::function<bool()>& stop_requested,
+                     const std::function<void(const std::string&)>& log = {});
 
 }  // namespace assay

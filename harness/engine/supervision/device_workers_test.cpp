@@ -407,6 +407,17 @@ TEST(SharedRows, AreTakenAgainWhenTheyComeBack) {
   EXPECT_FALSE(shared.has_rows());
 }
 
+TEST(FirstLine, IsTheFirstThatIsNotForPeople) {
+  WorkerProcess process(
+      shell_command(R"(echo '{"worker":"log","text":"waiting"}'; echo '{"worker":"idle"}')"));
+  process.start();
+  std::vector<std::string> logged;
+  const FirstLine first =
+      first_line(process, 60, {}, [&](const std::string& text) { logged.push_back(text); });
+  EXPECT_EQ(first.line, R"({"worker":"idle"})");
+  EXPECT_THAT(logged, ElementsAre("waiting"));
+}
+
 }  // namespace
 
 }  // namespace assay

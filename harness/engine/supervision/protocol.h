@@ -58,6 +58,10 @@ using WorkerRequest = std::variant<OpenRequest, RowsLeft, TimeRequest, StopReque
 /// to blame.
 inline constexpr int exit_lost_ahead = 86;
 
+/// Exit code of a program between a supervisor and a worker on another machine (--worker-command) that lost
+/// its connection, which has been or may be restored: the worker did not fail, and no row is to blame.
+inline constexpr int exit_connection_lost = 87;
+
 /// The request as one line, without a line end.
 std::string encode(const WorkerRequest& request);
 /// Parses a request. Throws Error that says what is wrong with the line.

@@ -372,7 +372,7 @@ std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
 }
 
 std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::vector<Timed>& timed,
-                                           SamplingOptions options) {
+                                           SamplingOptions options, const SystemSensors& sensors) {
   std::vector<SampleSource*> sources;
   std::vector<SampledBefore> before;
   std::vector<Timed*> sampled;
@@ -382,8 +382,9 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::
     before.push_back(row.row->before);
     sampled.push_back(&row);
   }
-  options.block_ended = [&](std::size_t source, const Block& block) {
+  options.block_ended = [&](std::size_t source, Block block) {
     Timed& row = *sampled[source];
+    block.system = sensors.read();
     row.blocks.push_back(block);
     if (row.row->block_ended) row.row->block_ended(block);
   };
@@ -402,7 +403,7 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::
 std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& tools,
                                  const SamplingOptions& options) {
   std::vector<Timed> timed = prepare(rows, tools);
-  const std::vector<std::optional<Samples>> samples = sample(rows, timed, options);
+  const std::vector<std::optional<Samples>> samples = sample(rows, timed, options, tools.sensors);
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!samples[i]) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/system_state.h"
 #include "harness/device/device_info.h"
 #include "harness/gpu/gpu.h"
 
@@ -55,6 +56,7 @@ struct TimingTools {
   TimerCalibration timer;
   gpu::ClockProbe probe;
   ClockWatch clock;
+  SystemSensors sensors;
   Ceilings ceilings;  ///< empty until measured: rows then have no percentages
   /// Measures the ceilings again and keeps the larger of both in `ceilings`. Called when a row is above them,
   /// because the device may have been disturbed when they were measured. May be empty.

@@ -58,6 +58,17 @@ class Scanner {
   }
   bool at_end() const { return text_.empty(); }
 
+  /// Reads a text of printable ASCII without escapes, in quotes.
+  bool word(std::string& value) {
+    const std::size_t end = text_.starts_with('"') ? text_.find('"', 1) : text_.npos;
+    if (end == text_.npos) return false;
+    value = text_.substr(1, end - 1);
+    const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\'; };
+    if (!std::ranges::all_of(value, is_plain)) return false;
+    text_.remove_prefix(end + 1);
+    return true;
+  }
+
   template <class T>
   bool number(T& value) {
     const std::size_t size = std::min(text_.find_first_of(",]}"), text_.size());
@@ -72,6 +83,38 @@ class Scanner {
   std::string_view text_;
 };
 
+/// Reads members in the order in which they are written, with their names as in record_fields.h.
+class SystemReader {
+ public:
+  explicit SystemReader(Scanner& scanner) : scanner_(scanner) {}
+
+  void operator()(std::string_view name, double& value) {
+    if (begins(name)) is_read_ = is_read_ && scanner_.number(value);
+  }
+  void operator()(std::string_view name, std::string& value) {
+    if (begins(name)) is_read_ = is_read_ && scanner_.word(value);
+  }
+  bool is_read() const { return is_read_; }
+
+ private:
+  bool begins(std::string_view name) {
+    const bool is_next = is_read_ && scanner_.skip(separator_ + std::string("\"").append(name) + "\":");
+    if (is_next) separator_ = ",";
+    return is_next;
+  }
+
+  Scanner& scanner_;
+  std::string separator_;
+  bool is_read_ = true;
+};
+
+bool read_system(Scanner& scanner, SystemState& state) {
+  if (!scanner.skip("{")) return false;
+  SystemReader reader(scanner);
+  fields(reader, state);
+  return reader.is_read() && scanner.skip("}");
+}
+
 bool read_block(Scanner& scanner, Block& block) {
   if (!scanner.skip(",\"round\":") || !scanner.number(block.round) || !scanner.skip(",\"batch\":") ||
       !scanner.number(block.batch) || !scanner.skip(",\"samples_ns\":["))
@@ -80,7 +123,8 @@ bool read_block(Scanner& scanner, Block& block) {
     if (!scanner.number(block.samples_ns.emplace_back())) return false;
   } while (scanner.skip(","));
   if (!scanner.skip("]")) return false;
-  return !scanner.skip(",\"probe_ns\":") || scanner.number(block.probe_ns);
+  if (scanner.skip(",\"probe_ns\":") && !scanner.number(block.probe_ns)) return false;
+  return !scanner.skip(",\"system\":") || read_system(scanner, block.system);
 }
 
 Json event_of(const char* name) {

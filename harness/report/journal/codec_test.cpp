@@ -47,6 +47,25 @@ TEST(QuickLine, ReadsWhatARunWrites) {
   EXPECT_EQ(read->block->probe_ns, 2.5);
 }
 
+TEST(QuickLine, ReadsTheStateOfTheSystem) {
+  const SystemState phone{.battery_pct = 83,
+                          .battery_c = 31.2,
+                          .hottest_c = 47.25,
+                          .governor = "schedutil,walt",
+                          .cpu_mhz = 2841.6,
+                          .gpu_mhz = 848};
+  const SystemState server{.hottest_c = 61, .cpu_mhz = 3700};
+  LastLine written;
+  for (const SystemState& state : {phone, server}) {
+    Block with = block;
+    with.system = state;
+    written.block(5, with);
+    const auto read = quick_line(written.text);
+    ASSERT_TRUE(read.has_value() && read->block.has_value()) << written.text;
+    EXPECT_EQ(read->block->system, state) << written.text;
+  }
+}
+
 TEST(QuickLine, LeavesAllElseToJson) {
   LastLine written;
   Block wrong = block;
@@ -55,6 +74,8 @@ TEST(QuickLine, LeavesAllElseToJson) {
   const std::string head = R"({"event":"block","row":0,"round":0,"batch":1,"samples_ns":[)";
   std::vector<std::string> lines = {written.text,
                                     R"({"event":"done"})",
+                                    head + R"(1],"system":{"gpu_mhz":1,"cpu_mhz":1}})",
+                                    head + R"(1],"system":{"governor":"a\u0041"}})",
                                     R"({"event":"begin","row":1,"row":2})",
                                     R"({"event":"begin","row":-1})",
                                     R"({"event":"begin","row":1.5})",
@@ -129,6 +150,7 @@ TEST(RecordFields, NameEveryMemberOfEveryStruct) {
   EXPECT_EQ(field_count<Record>(), member_count<Record>());
   EXPECT_EQ(field_count<TimeSpent>(), member_count<TimeSpent>());
   EXPECT_EQ(field_count<Block>(), member_count<Block>());
+  EXPECT_EQ(field_count<SystemState>(), member_count<SystemState>());
   EXPECT_EQ(field_count<OwnEnd>(), member_count<OwnEnd>());
   EXPECT_EQ(field_count<RowEnd>(), member_count<RowEnd>());
 }

@@ -329,6 +329,16 @@ void fields(Visit& visit, Is<TimeSpent> auto& x) {
 }
 
 template <class Visit>
+void fields(Visit& visit, Is<SystemState> auto& x) {
+  visit("battery_pct", x.battery_pct);
+  visit("battery_c", x.battery_c);
+  visit("hottest_c", x.hottest_c);
+  visit("governor", x.governor);
+  visit("cpu_mhz", x.cpu_mhz);
+  visit("gpu_mhz", x.gpu_mhz);
+}
+
+template <class Visit>
 void fields(Visit& visit, Is<Block> auto& x) {
   visit("round", x.round, always);
   visit("skipped", x.skipped);
@@ -336,6 +346,7 @@ void fields(Visit& visit, Is<Block> auto& x) {
   visit("samples_ns", x.samples_ns, always);
   visit("probe_ns", x.probe_ns);
   visit("wrong", x.wrong);
+  visit("system", x.system);
 }
 
 template <class Visit>

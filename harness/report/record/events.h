@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/system_state.h"
 #include "harness/report/record/record.h"
 
 #include <cstddef>
@@ -29,6 +30,7 @@ struct Block {
   std::vector<double> samples_ns;  ///< time of one submission each, so of `batch` programs
   double probe_ns = 0;             ///< median of the clock probes run with the samples; 0: none ran
   bool wrong = false;              ///< the timed outputs differ from the judged ones
+  SystemState system;              ///< the state of the device's machine when the block ended
 
   /// Time of one program in each sample, in ns.
   std::vector<double> program_ns() const {

@@ -103,10 +103,13 @@ class RunInWorkers {
       OpenRequest open = request();
       open.only_devices = true;
       process.send(encode(WorkerRequest{open}));
-      const FirstLine first = first_line(process, limit_s, run_.stop_requested);
+      const auto log = [this](const std::string& text) {
+        run_.output.terminal.log << printable(text) << std::flush;
+      };
+      const FirstLine first = first_line(process, limit_s, run_.stop_requested, log);
       if (run_.stop_requested && run_.stop_requested())
         throw Error("interrupted before a device was open: nothing was run", ExitCode::Infrastructure);
-      if (first.line && !first.end) return devices_in(*first.line);
+      if (first.line && (!first.end || is_refusal(*first.line))) return devices_in(*first.line);
       why = with_last_words(
           "the worker " + (first.end ? to_string(*first.end) : fmt::format("was silent for {:g} s", limit_s)),
           process);
@@ -117,6 +120,8 @@ class RunInWorkers {
 
   static std::vector<ChosenDevice> devices_in(const std::string& line) {
     const std::optional<WorkerEvent> event = event_in(line);
+    if (event && std::holds_alternative<CannotGoOnEvent>(*event))
+      throw Error(std::get<CannotGoOnEvent>(*event).text, ExitCode::Infrastructure);
     if (event && std::holds_alternative<RefusedEvent>(*event)) {
       const auto& refused = std::get<RefusedEvent>(*event);
       throw Error(refused.text, static_cast<ExitCode>(refused.code));
@@ -129,6 +134,13 @@ class RunInWorkers {
     if (devices.empty() || slugs.size() != devices.size() || !std::ranges::all_of(slugs, is_slug))
       throw_no_answer(line, "its devices have no unique names");
     return devices;
+  }
+
+  /// Whether it is no use to start another worker.
+  static bool is_refusal(const std::string& line) {
+    const std::optional<WorkerEvent> event = event_in(line);
+    return event &&
+           (std::holds_alternative<CannotGoOnEvent>(*event) || std::holds_alternative<RefusedEvent>(*event));
   }
 
   static std::optional<WorkerEvent> event_in(const std::string& line) try {
