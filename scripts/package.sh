@@ -121,6 +121,7 @@ check_package() {
   done <<<"$needed"
   (cd / && "$dir/assay" --version) || die "The packed binary does not start."
   (cd / && "$dir/assay" list >/dev/null) || die "The packed binary cannot load the packed cases."
+  (cd / && "$dir/assay" devices --as-if vulkan_1_1_minimum >/dev/null) || die "The packed binary finds no packed profile."
   check_night "$dir"
 }
 
@@ -141,7 +142,7 @@ main() {
     mapfile -t libraries <<<"$needed"
     cp -L "${libraries[@]}" "$dir/"
   fi
-  cp -r cases shaders docs "$dir/"
+  cp -r cases profiles shaders docs "$dir/"
   install -D -m 644 reports/README.md "$dir/reports/README.md" # the columns of reports
   copy_scripts "$dir"
   copy_licences "$dir" "${libraries[@]}"

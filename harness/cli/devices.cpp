@@ -2,6 +2,8 @@
 #include "harness/base/text.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
+#include "harness/commands/device_profiles.h"
+#include "harness/commands/read/report.h"
 #include "harness/commands/run/setup/device_session.h"
 #include "harness/engine/ceilings/ceilings.h"
 #include "harness/engine/ceilings/matrix_check.h"
@@ -17,6 +19,7 @@
 #include <array>
 #include <iostream>
 #include <span>
+#include <string_view>
 
 namespace assay::cli {
 namespace {
@@ -26,6 +29,8 @@ struct DevicesOptions {
   bool ceilings = false;                ///< measure the devices' ceilings and print them
   std::filesystem::path ceiling_store;  ///< as RunOptions::ceiling_store
   bool json = false;                    ///< print JSON, for scripts
+  std::string as_if;                    ///< describe this profile instead, as RunOptions::as_if
+  std::filesystem::path profile;        ///< file for the profile of the one device; "-": stdout
 };
 
 void declare_devices(CLI::App& app, DevicesOptions& options) {
@@ -39,6 +44,15 @@ void declare_devices(CLI::App& app, DevicesOptions& options) {
   app.add_flag("--json", options.json,
                "Print index, name, report folder name (slug), UUID and driver as JSON, one device per line")
       ->excludes("--ceilings");
+  app.add_option("--profile", options.profile,
+                 "Write the limits and features of the device as a file for --as-if, in the form of "
+                 "`vulkaninfo --json` ('-': stdout)")
+      ->excludes("--ceilings")
+      ->excludes("--json");
+  add_as_if(app, options.as_if, "Describe a profile instead of the devices here: ")
+      ->excludes("--device")
+      ->excludes("--ceilings")
+      ->excludes("--json");
 }
 
 std::string yes_no(bool yes) {
@@ -73,7 +87,13 @@ std::string textures(const DeviceInfo& device, Storage storage, std::uint32_t li
   return texels.empty() ? "no" : fmt::format("up to {}:{}", limit, texels);
 }
 
-void print(std::size_t index, const DeviceInfo& device) {
+/// Whether a profile has what a line says.
+bool is_of_profiles(std::string_view line, const DeviceInfo& profile) {
+  if (line == "device memory") return profile.device_memory_bytes != 0;
+  return line != "driver" && line != "timestamps" && line != "UUID";
+}
+
+void print(const std::string& title, const DeviceInfo& device) {
   const std::array<std::pair<const char*, std::string>, 16> lines{{
       {"type", device.type},
       {"driver", fmt::format("{} {}", device.driver_name, device.driver_info)},
@@ -97,8 +117,11 @@ void print(std::size_t index, const DeviceInfo& device) {
        fmt::format("{} ns per tick, {} valid bits", device.timestamp_period_ns, device.timestamp_valid_bits)},
       {"UUID", device.uuid},
   }};
-  std::cout << fmt::format("[{}] {}\n", index, device.name);
-  for (const auto& [name, value] : lines) std::cout << fmt::format("    {:<19} {}\n", name, value);
+  std::cout << title << '\n';
+  for (const auto& [name, value] : lines) {
+    if (device.as_if.empty() || is_of_profiles(name, device))
+      std::cout << fmt::format("    {:<19} {}\n", name, value);
+  }
 }
 
 /// Prints an array with one object per line, so that a shell script can read it too.
@@ -135,7 +158,18 @@ void print_ceilings(gpu::Instance& instance, std::size_t index, const CeilingSto
   }
 }
 
+/// Prints a device, or writes its profile.
+void describe(const DevicesOptions& options, const std::string& title, const DeviceInfo& device) {
+  if (options.profile.empty()) return print(title, device);
+  app::write_text(options.profile, std::cout, [&] { return profile_json(device); });
+}
+
 ExitCode devices(const DevicesOptions& options, const Context&) {
+  if (!options.as_if.empty()) {
+    const DeviceProfile profile = app::find_profile(options.as_if);
+    describe(options, printable_line(profile.name), profile.device);
+    return ExitCode::Fine;
+  }
   gpu::Instance instance;
   if (instance.devices().empty()) {
     throw Error("looking for devices: the Vulkan loader finds no Vulkan 1.1 device with a compute queue",
@@ -148,9 +182,14 @@ ExitCode devices(const DevicesOptions& options, const Context&) {
     print_json(instance.devices(), chosen);
     return ExitCode::Fine;
   }
+  if (!options.profile.empty() && chosen.size() != 1) {
+    throw Error(fmt::format("writing the profile of a device: {} devices are chosen; name one by --device",
+                            chosen.size()));
+  }
   const CeilingStore store = app::ceiling_store(options.ceiling_store);
   for (const std::size_t i : chosen) {
-    print(i, instance.devices()[i]);
+    const DeviceInfo& device = instance.devices()[i];
+    describe(options, fmt::format("[{}] {}", i, device.name), device);
     if (options.ceilings) print_ceilings(instance, i, store);
   }
   return ExitCode::Fine;

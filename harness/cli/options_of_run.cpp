@@ -148,6 +148,8 @@ class RunDeclaration {
     app_.add_option(
         "--device", options_.devices,
         "Device to run on: index, UUID or part of the name; repeatable, or 'all' (default: the best)");
+    add_as_if(app_, options_.as_if,
+              "Plan, refuse and choose as on another device, and run what both can run: ");
     app_.add_option("--expect-device", options_.expect_device,
                     "Refuse a device whose name does not match this regular expression");
   }

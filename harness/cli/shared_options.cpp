@@ -117,6 +117,13 @@ CLI::Option* add_ceilings(CLI::App& app, std::string& ceilings, const std::strin
       ->capture_default_str();
 }
 
+CLI::Option* add_as_if(CLI::App& app, std::string& profile, const std::string& help) {
+  return app.add_option("--as-if", profile,
+                        help +
+                            "a shipped profile (vulkan_1_1_minimum, ...), a file that `vulkaninfo --json` or "
+                            "`assay devices --profile` wrote, or a report (docs/devices.md)");
+}
+
 CLI::Option* add_ceiling_store(CLI::App& app, std::filesystem::path& folder) {
   return app.add_option(
       "--ceiling-store", folder,

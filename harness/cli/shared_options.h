@@ -52,6 +52,8 @@ CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file);
 /// Adds --run-noise, a file that `assay compare --keep-run-noise` wrote.
 void add_run_noise(CLI::App& app, std::filesystem::path& file, const std::string& help);
 CLI::Option* add_ceilings(CLI::App& app, std::string& ceilings, const std::string& help);
+/// Adds --as-if, a profile as find_profile() (device_profiles.h) finds it.
+CLI::Option* add_as_if(CLI::App& app, std::string& profile, const std::string& help);
 CLI::Option* add_ceiling_store(CLI::App& app, std::filesystem::path& folder);
 
 }  // namespace assay::cli

@@ -3,7 +3,9 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/cases/select.h"
+#include "harness/report/journal/journal_text.h"
 #include "harness/report/journal/recorded_runs.h"
+#include "harness/report/journal/report_builder.h"
 
 #include <algorithm>
 #include <map>
@@ -73,6 +75,14 @@ fs::path only_journal(const fs::path& path) {
   for (const fs::path& journal : journals) folders.push_back(journal.parent_path().string());
   throw Error("reading a report: " + path.string() +
               " holds several devices; name one of them:" + listed(folders));
+}
+
+RunInfo run_of_journal(const std::filesystem::path& journal) {
+  ReportBuilder builder;
+  for_each_line(journal, [&](std::string_view line) {
+    if (!builder.has_run()) builder.line(line);
+  });
+  return builder.report().run;
 }
 
 std::string only_id(const RunReport& report, const std::string& wanted, const std::string& place) {

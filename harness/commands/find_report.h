@@ -20,6 +20,10 @@ std::vector<RunReport> read_reports(const std::vector<std::filesystem::path>& pa
 /// The only journal that a path stands for. Throws Error(Usage) that lists the folders if there are several.
 std::filesystem::path only_journal(const std::filesystem::path& path);
 
+/// The circumstances in a journal's first line: those of an empty run if there is none. Throws Error as
+/// for_each_line() does.
+RunInfo run_of_journal(const std::filesystem::path& journal);
+
 /// The only id that `wanted` (an id, a glob over ids or a part of an id) matches. `place` names the place
 /// that is searched, for messages: "the report". Throws Error(Usage) that lists the matching ids, or the
 /// nearest ones.

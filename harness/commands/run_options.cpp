@@ -21,13 +21,14 @@
 #include <system_error>
 
 namespace assay::app {
-namespace {
 
-/// The folder that holds the binary.
-std::filesystem::path binary_directory() {
+std::vector<std::filesystem::path> data_folders(const char* name) {
   std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return {name, binary / name, binary / "../share/assay" / name};
 }
+
+namespace {
 
 /// "; did you mean --impl 'tiled'?" for asked names that no case has.
 template <class NameOf>
@@ -125,8 +126,7 @@ std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::pat
   }
   if (!files.empty()) return files;
   if (!op_folders.empty()) return manifests();
-  for (const std::filesystem::path& candidate : {std::filesystem::path("cases"), binary_directory() / "cases",
-                                                 binary_directory() / "../share/assay/cases"}) {
+  for (const std::filesystem::path& candidate : data_folders("cases")) {
     if (std::filesystem::is_directory(candidate) && !is_untrusted(candidate)) return {candidate};
   }
   throw Error(fmt::format(

@@ -19,6 +19,10 @@
 
 namespace assay::app {
 
+/// The places of a folder that comes with assay ("cases"): in the current directory, next to the binary, in
+/// ../share/assay from it.
+std::vector<std::filesystem::path> data_folders(const char* name);
+
 /// The options that select cases, shared by `run` and `list`.
 struct CaseOptions {
   std::vector<std::filesystem::path> files;
@@ -111,6 +115,7 @@ struct RunOptions {
   std::optional<std::uint64_t> secret_seed;  ///< absent: drawn at random; 0: none
   std::vector<std::string> devices;
   std::string expect_device;
+  std::string as_if;          ///< --as-if: see find_profile() (device_profiles.h); empty: none
   std::filesystem::path out;  ///< --out; empty: the default, see output_root()
   bool overwrite = false;
   std::filesystem::path shaders;

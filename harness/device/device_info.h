@@ -197,6 +197,9 @@ struct DeviceInfo {
   double timestamp_period_ns = 0;
   std::uint32_t timestamp_valid_bits = 0;
   std::uint64_t device_memory_bytes = 0;  ///< sum of device-local heaps
+  /// The profile whose limits and features this has (device_profile.h); empty: they are the device's own.
+  std::string as_if;
+  std::string as_if_type;  ///< `type` of the profile's device
 
   bool has(Feature feature) const;
   /// Returns whether a dispatch with workgroups of `local_size` may require full subgroups of `size`: a power
@@ -212,6 +215,9 @@ struct DeviceInfo {
   /// Returns whether the device is the host's own processors, such as lavapipe, which share them and their
   /// memory with everything else.
   bool is_cpu() const { return type == "cpu"; }
+  /// Returns whether choices between equal programs should be those for a CPU. It is is_cpu(), but for a
+  /// device with a profile: choices are then made as on the profile's device.
+  bool is_planned_as_cpu() const { return (as_if.empty() ? type : as_if_type) == "cpu"; }
   /// Returns the shader cores, or `assumed_shader_cores` if the driver does not report them.
   std::uint32_t shader_cores_or_assumed() const {
     return shader_cores == 0 ? assumed_shader_cores : shader_cores;

@@ -14,6 +14,7 @@
 #include "harness/base/error.h"
 #include "harness/base/status.h"
 #include "harness/device/device_info.h"
+#include "harness/device/device_profile.h"
 #include "harness/op/program.h"
 #include "harness/tensor/form.h"
 #include "harness/tensor/pack.h"
@@ -82,6 +83,9 @@ struct InstanceOptions {
   /// robustBufferAccess, robustImageAccess, cooperativeMatrixRobustBufferAccess and
   /// shaderZeroInitializeWorkgroupMemory a device has; with the last, workgroup memory is zero at first.
   bool robust_access = false;
+  /// Each device has the limits and features that both it and the profile have (restricted()), and opens
+  /// without the features that the profile lacks.
+  std::optional<DeviceProfile> as_if{};
 };
 
 class Instance {

@@ -95,7 +95,7 @@ std::int64_t workgroup_of(const BuildContext& context, const Boxes& boxes) {
 /// fill 32 to 64 bytes. On a CPU device no accesses are combined.
 std::int64_t small_each(const BuildContext& context, const Boxes& boxes) {
   const DType real = context.tensors[0].dtype;
-  const std::int64_t neighbours = context.device.is_cpu() ? 1 : real == DType::F16 ? 2 : 4;
+  const std::int64_t neighbours = context.device.is_planned_as_cpu() ? 1 : real == DType::F16 ? 2 : 4;
   const std::int64_t most = real == DType::F16 ? most_each : most_each / 2;
   return std::clamp<std::int64_t>(boxes.axes[0].vectors / neighbours, 2, most);
 }
@@ -240,7 +240,7 @@ Impl auto_impl(const ChooseOf& choose) {
         const WorkgroupTiling tiling = tuned_tiling(context, boxes_of(op.grid, context.physical(0), true));
         const bool waits = tiling.columns * tiling.rows > few_to_wait_for;
         const auto too_long = serial_invalid_reason(op, context.tensors, context.forms);
-        if (context.device.is_cpu() && waits && !too_long) return {"serial", "workgroup"};
+        if (context.device.is_planned_as_cpu() && waits && !too_long) return {"serial", "workgroup"};
         return {"workgroup"};
       },
       .invalid_reason = invalid_reason};

@@ -56,7 +56,7 @@ Tunable bake_tunable() {
 }
 
 bool wants_bake(const BuildContext& context) {
-  return context.tuned("bake", context.device.is_cpu() ? 0 : 1) != 0;
+  return context.tuned("bake", context.device.is_planned_as_cpu() ? 0 : 1) != 0;
 }
 
 void bake(Dispatch& dispatch, std::span<const std::string_view> names, bool bakes) {

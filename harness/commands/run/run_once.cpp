@@ -6,6 +6,7 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/chain/node_times.h"
 #include "harness/commands/context.h"
+#include "harness/commands/device_profiles.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/loaded_cases.h"
 #include "harness/commands/rules/device_rules.h"
@@ -149,6 +150,7 @@ class Run {
       outcome.code = ExitCode::Usage;
       return true;
     }
+    profile_of(options_.as_if);  // throws
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
     return false;

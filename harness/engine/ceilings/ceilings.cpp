@@ -253,6 +253,7 @@ Ceilings measure_ceilings(TimingTools& tools, gpu::ShaderLibrary& shaders, const
 
 std::string ceilings_driver(const DeviceInfo& device) {
   std::string driver = fmt::format("{} {}", device.driver_name, device.driver_info);
+  if (!device.as_if.empty()) driver += " as " + device.as_if;  // it lacks features whose rates are measured
   if (!device.is_cpu()) return driver;
   const HostInfo host = host_info();
   return fmt::format("{} on {} cores of {}", driver, host.cores, host.cpu);

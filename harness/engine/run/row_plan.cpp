@@ -104,33 +104,39 @@ std::set<gpu::KernelName> kernels_of(std::span<const PlannedGroup> groups, const
   return all;
 }
 
-RowPlan plan_of_row(const PlannedRow& row, const RowInfo& info, const DeviceContext& context,
-                    const Ceilings& ceilings) {
+RowPlan plan_of_case(const Case& test_case, const DeviceInfo& device) {
   RowPlan plan;
-  const Case& test_case = *row.test_case;
   if (test_case.invalid) {
     plan.not_run = {Status::Invalid, *test_case.invalid};
     return plan;
   }
-  if (const Expectation* rule = context.skip_of(info)) {
-    plan.not_run = {Status::Skipped, rule->why()};
-    return plan;
-  }
-  if (const auto why = why_skipped(test_case, context.device.info())) {
+  if (const auto why = why_skipped(test_case, device)) {
     plan.not_run = {Status::Skipped, *why};
     return plan;
   }
-  std::optional<Outcome> reason;
+  std::optional<Outcome> unsupported;
   const auto failure = outcome_of([&] {
-    plan.made = row_program(test_case, context.device.info());
-    if (plan.made.unsupported) {
-      reason = Outcome{Status::Unsupported, *plan.made.unsupported};
-    } else if (const auto slow =
-                   too_slow(row, plan.made.ceiling, ceilings, context.options.rows.program_limit_s)) {
-      reason = Outcome{Status::Skipped, *slow};
-    }
+    plan.made = row_program(test_case, device);
+    if (plan.made.unsupported) unsupported = Outcome{Status::Unsupported, *plan.made.unsupported};
   });
-  plan.not_run = failure ? failure : reason;
+  plan.not_run = failure ? failure : unsupported;
+  return plan;
+}
+
+RowPlan plan_of_row(const PlannedRow& row, const RowInfo& info, const DeviceContext& context,
+                    const Ceilings& ceilings) {
+  const Case& test_case = *row.test_case;
+  const Expectation* rule = test_case.invalid ? nullptr : context.skip_of(info);
+  if (rule != nullptr) return {.made = {}, .not_run = Outcome{Status::Skipped, rule->why()}};
+  RowPlan plan = plan_of_case(test_case, context.device.info());
+  if (plan.not_run) return plan;
+  std::optional<Outcome> skipped;
+  const auto failure = outcome_of([&] {
+    const double limit_s = context.options.rows.program_limit_s;
+    if (const auto slow = too_slow(row, plan.made.ceiling, ceilings, limit_s))
+      skipped = Outcome{Status::Skipped, *slow};
+  });
+  plan.not_run = failure ? failure : skipped;
   return plan;
 }
 

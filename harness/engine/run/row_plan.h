@@ -75,6 +75,9 @@ struct RowPlan {
   std::optional<Outcome> not_run;  ///< INVALID, SKIPPED, UNSUPPORTED, or what went wrong while it was built
 };
 
+/// Plans a case by what the device can do alone: without expectations and limits on time.
+RowPlan plan_of_case(const Case& test_case, const DeviceInfo& device);
+
 /// Plans a row. `info` is the row as reports describe it; `ceilings` are the device's, as far as they are
 /// known. May be called from any thread.
 RowPlan plan_of_row(const PlannedRow& row, const RowInfo& info, const DeviceContext& context,

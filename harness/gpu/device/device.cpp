@@ -123,7 +123,8 @@ Device::State::State(Instance::State& owner, const PhysicalDevice& description)
 }
 
 void Device::State::open() {
-  const FeatureChain features(physical.facts, instance.robust_access);
+  FeatureChain features(physical.facts, instance.robust_access);
+  if (!physical.info.as_if.empty()) features.keep_only(physical.info.features);
   const float priority = 1;
   VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
   queue_info.queueFamilyIndex = physical.queue_family;

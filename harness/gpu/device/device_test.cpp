@@ -326,6 +326,34 @@ TEST_F(ValidationTest, SeesThatABarrierIsMissingBetweenDispatches) {
   EXPECT_THAT(instance.validation_texts(), ::testing::Contains(HasSubstr("SYNC-HAZARD")));
 }
 
+// With a profile that lacks a feature, validation finds a kernel that uses it.
+TEST(Profile, WhatItLacksIsNotEnabled) {
+  const TemporaryFolder directory;
+  Instance instance({.validation = true, .as_if = DeviceProfile{.name = "bare", .device = {}}});
+  Device device(instance, select_devices(instance.devices(), {}).front());
+  EXPECT_TRUE(device.info().features.empty());
+  EXPECT_EQ(device.info().max_workgroup_invocations, 128U);
+  EXPECT_EQ(instance.validation_messages(), 0);
+  const Instance plain;
+  const DeviceInfo& real = plain.devices()[select_devices(plain.devices(), {}).front()];
+  EXPECT_EQ(device.info().name, real.name + " as bare");
+  ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
+  const std::vector<Physical> tensors{words(4)};
+  for (const FeatureUse& use : feature_uses()) {
+    // There is nothing to enable for operations of subgroups.
+    if (use.feature == Feature::SubgroupArithmetic || use.feature == Feature::SubgroupShuffle) continue;
+    if (!real.has(use.feature)) continue;
+    const std::int64_t before = instance.validation_messages();
+    const std::string file = std::string(name_of(use.feature)) + ".comp";
+    directory.write(file, shader_text(use.declarations, use.body));
+    Program program;
+    program.dispatches.push_back(
+        {.label = "use", .shader = file, .local_size = {1, 1, 1}, .bindings = {Resource::tensor(0)}});
+    const Executable runnable(device, library, program, tensors, 0);
+    EXPECT_GT(instance.validation_messages(), before) << name_of(use.feature);
+  }
+}
+
 TEST(Instance, WithoutValidationHearsNothing) {
   Instance instance;
   Device device(instance, select_devices(instance.devices(), {}).front());

@@ -120,6 +120,25 @@ std::vector<Feature> FeatureChain::features() const {
   return found;
 }
 
+void FeatureChain::keep_only(const std::vector<Feature>& kept) {
+  const auto keep = [&kept](VkBool32& member, Feature feature) {
+    if (std::ranges::find(kept, feature) == kept.end()) member = VK_FALSE;
+  };
+  keep(storage8_.storageBuffer8BitAccess, Feature::Storage8);
+  keep(storage8_.uniformAndStorageBuffer8BitAccess, Feature::Storage8);
+  keep(storage16_.storageBuffer16BitAccess, Feature::Storage16);
+  keep(storage16_.uniformAndStorageBuffer16BitAccess, Feature::Storage16);
+  keep(float16_int8_.shaderInt8, Feature::Int8);
+  keep(float16_int8_.shaderFloat16, Feature::Float16);
+  keep(core_.features.shaderInt16, Feature::Int16);
+  keep(core_.features.shaderInt64, Feature::Int64);
+  keep(dot_product_.shaderIntegerDotProduct, Feature::DotProduct);
+  keep(subgroup_size_.subgroupSizeControl, Feature::SubgroupSizeControl);
+  keep(subgroup_size_.computeFullSubgroups, Feature::FullSubgroups);
+  keep(cooperative_khr_.cooperativeMatrix, Feature::CooperativeMatrixKhr);
+  keep(cooperative_nv_.cooperativeMatrix, Feature::CooperativeMatrixNv);
+}
+
 /// This is a property: a shader gets the rounding mode by an execution mode.
 VkBool32 FeatureChain::rounds_to_even() const {
   if (!facts_.knows(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2)) {

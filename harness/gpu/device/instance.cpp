@@ -239,7 +239,7 @@ Instance::State::State(const InstanceOptions& options)
     if (options.validation) {
       listen();
     }
-    list_devices();
+    list_devices(options.as_if);
   } catch (...) {
     vkDestroyInstance(handle, nullptr);
     throw;
@@ -301,13 +301,14 @@ void Instance::State::listen() {
   check(create_messenger(handle, &info, nullptr, &messenger), "listening to the validation layer");
 }
 
-void Instance::State::list_devices() {
+void Instance::State::list_devices(const std::optional<DeviceProfile>& as_if) {
   std::uint32_t count = 0;
   check(vkEnumeratePhysicalDevices(handle, &count, nullptr), "listing the Vulkan devices");
   std::vector<VkPhysicalDevice> handles(count);
   check(vkEnumeratePhysicalDevices(handle, &count, handles.data()), "listing the Vulkan devices");
   for (VkPhysicalDevice device : handles) {
     if (std::optional<PhysicalDevice> described = describe(device)) {
+      if (as_if) described->info = restricted(described->info, *as_if);
       infos.push_back(described->info);
       physical.push_back(std::move(*described));
     }

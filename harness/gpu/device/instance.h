@@ -84,7 +84,7 @@ struct Instance::State {
   void create(const InstanceOptions& options);
   void load_debug_utils();
   void listen();
-  void list_devices();
+  void list_devices(const std::optional<DeviceProfile>& as_if);
 };
 
 }  // namespace assay::gpu

@@ -81,6 +81,21 @@ void refuse_mixed_access(const PooledRuns& base, const PooledRuns& next) {
   }
 }
 
+/// With --as-if a device plans and chooses as another one does: its answers and times are of no real device.
+void refuse_mixed_profiles(const PooledRuns& base, const PooledRuns& next) {
+  const RunInfo& first = base.runs.front().run;
+  for (const PooledRuns* side : {&base, &next}) {
+    for (const RunReport& report : side->runs) {
+      if (report.run.device.as_if == first.device.as_if) continue;
+      const RunInfo& profiled = first.device.as_if.empty() ? report.run : first;
+      throw Error(printable(fmt::format(
+          "comparing runs: run {} is of {} with the limits of a profile (--as-if), which is compared only "
+          "with runs that have the same profile",
+          profiled.run_id, profiled.device.name)));
+    }
+  }
+}
+
 struct Records {
   std::vector<std::size_t> runs;
   std::vector<Record*> records;
@@ -258,7 +273,10 @@ RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> n
 RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options, const RunNoise& noise) {
   refuse_doubles(base.runs, "base");
   refuse_doubles(next.runs, "new");
-  if (!base.runs.empty()) refuse_mixed_access(base, next);
+  if (!base.runs.empty()) {
+    refuse_mixed_profiles(base, next);
+    refuse_mixed_access(base, next);
+  }
   const std::set<std::string> before = devices_of(base.runs), now = devices_of(next.runs);
   options.cross_device = before.size() == 1 && now.size() == 1 && before != now;
   const std::vector<Meeting> meetings = meetings_of(base, next, options.cross_device);

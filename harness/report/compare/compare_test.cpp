@@ -181,6 +181,23 @@ TEST(CompareRuns, RefusesRobustRunsBesidePlainOnes) {
   EXPECT_EQ(compare_runs({robust}, {robust}).rows[0].verdict, Verdict::Same);
 }
 
+TEST(CompareRuns, RefusesRunsWithAProfileBesideOthers) {
+  const RunReport plain = test::run_of({test::measured("a", test::blocks(steady))});
+  RunReport profiled = plain;
+  profiled.run.device.as_if = "minimum";
+  profiled.run.device.name += " as minimum";
+  RunReport other = profiled;
+  other.run.device.as_if = "phone";
+  for (const auto& [base, next] :
+       {std::pair{plain, profiled}, std::pair{profiled, plain}, std::pair{profiled, other}}) {
+    EXPECT_THAT(
+        test::error_of([&] { compare_runs({base}, {next}); }),
+        HasSubstr(" as minimum with the limits of a profile (--as-if), which is compared only with runs "
+                  "that have the same profile"));
+  }
+  EXPECT_EQ(compare_runs({profiled}, {profiled}).rows[0].verdict, Verdict::Same);
+}
+
 TEST(CompareRuns, KnowsASoftwareDeviceByItsProcessor) {
   RunReport old = test::run_of({test::measured("a", test::blocks(steady))});
   old.run.device.type = "cpu";

@@ -67,29 +67,33 @@ std::string counted(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
+/// Runs of different kinds are not compared: with --robust-access a driver adds checks to every kernel, and
+/// with --as-if a device plans and chooses as another one. Empty for other runs.
+std::string kind_of_run(const RunInfo& run) {
+  return (run.robust_access ? "robust " : "") + run.device.as_if;
+}
+
 // Rows with equal keys measure the same thing.
-Key row_key(const RowInfo& info, bool is_robust) {
-  return {info.id,     info.impl,          info.shape,
-          info.params, asked_forms(info),  info.tune,
-          info.fill,   key_of(info).cache, is_robust ? "robust" : ""};
+Key row_key(const RowInfo& info, const std::string& kind) {
+  return {info.id,   info.impl, info.shape,         info.params, asked_forms(info),
+          info.tune, info.fill, key_of(info).cache, kind};
 }
 
 // The impls of one case have equal keys.
-Key case_key(const RowInfo& info, bool is_robust) {
+Key case_key(const RowInfo& info, const std::string& kind) {
   return {info.op,           info.name, info.shape,         info.params,
-          asked_forms(info), info.fill, key_of(info).cache, is_robust ? "robust" : ""};
+          asked_forms(info), info.fill, key_of(info).cache, kind};
 }
 
 std::vector<PivotRow> rows_of(std::span<const RunReport> reports) {
   std::vector<PivotRow> rows;
   std::map<Key, std::size_t> index;
   for (std::size_t device = 0; device < reports.size(); ++device) {
-    const bool is_robust = reports[device].run.robust_access;
+    const std::string kind = kind_of_run(reports[device].run);
     for (const Record& record : reports[device].records) {
       if (record.info.mode != "perf") continue;
-      const auto [at, is_new] = index.try_emplace(row_key(record.info, is_robust), rows.size());
-      if (is_new)
-        rows.push_back({.records = std::vector<const Record*>(reports.size()), .is_robust = is_robust});
+      const auto [at, is_new] = index.try_emplace(row_key(record.info, kind), rows.size());
+      if (is_new) rows.push_back({.records = std::vector<const Record*>(reports.size()), .kind = kind});
       rows[at->second].records[device] = &record;
     }
   }
@@ -110,7 +114,7 @@ std::size_t retuned_cases(const std::vector<PivotRow>& rows) {
 void find_rivals(std::vector<PivotRow>& rows) {
   std::map<Key, std::size_t> first;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i].first_impl = first.try_emplace(case_key(rows[i].any().info, rows[i].is_robust), i).first->second;
+    rows[i].first_impl = first.try_emplace(case_key(rows[i].any().info, rows[i].kind), i).first->second;
     if (rows[i].first_impl == i) continue;
     rows[i].has_rivals = true;
     rows[rows[i].first_impl].has_rivals = true;
@@ -183,6 +187,12 @@ std::vector<std::string> Pivot::not_compared() const {
         "times of " + names +
         " are not compared with the others: that run checked every memory access of its kernels "
         "(--robust-access)");
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (reports[i].run.device.as_if.empty()) continue;
+    sentences.push_back("rows of " + devices[i] +
+                        " are compared only with runs that have the same profile: this run had the limits of "
+                        "another device (--as-if)");
   }
   if (retuned > 0) {
     sentences.push_back(fmt::format("{} not compared: tunables differ between the devices",

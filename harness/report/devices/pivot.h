@@ -44,7 +44,7 @@ struct PivotRow {
   /// Index of the row of this case's first impl, if the case has several impls or points of `tune`; else the
   /// row's own index.
   std::size_t first_impl = 0;
-  bool is_robust = false;   ///< of runs that checked each memory access (--robust-access)
+  std::string kind;         ///< of its runs: "", "robust " (--robust-access), or a profile (--as-if)
   bool has_rivals = false;  ///< the case has several rows: each has a ratio to the first
 
   /// The record of the first device that has the row.

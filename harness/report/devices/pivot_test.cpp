@@ -133,6 +133,18 @@ TEST(Pivot, ComparesNoRobustRunWithOthersAndSaysSo) {
   EXPECT_EQ(make_pivot(reports).means(1).front().rows, 1U) << "both are";
 }
 
+TEST(Pivot, ComparesNoRunWithAProfileWithOthersAndSaysSo) {
+  std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 1)}),
+                                    pivot_report_on("B", {test::timed("a", "fused", 2)})};
+  reports[1].run.device.as_if = "minimum";
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_EQ(pivot.means(1).front().rows, 0U);
+  EXPECT_THAT(pivot_text(pivot, {.width = 200}),
+              HasSubstr("rows of B are compared only with runs that have"));
+  reports[0].run.device.as_if = "minimum";
+  EXPECT_EQ(make_pivot(reports).means(1).front().rows, 1U) << "both have it";
+}
+
 TEST(Pivot, ComparesNoRowsOfOtherTunablesAndSaysSo) {
   Record tuned = test::timed("a", "fused", 1);
   tuned.info.tune = "local_size=64";

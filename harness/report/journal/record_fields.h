@@ -74,6 +74,8 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("timestamp_period_ns", x.timestamp_period_ns);
   visit("timestamp_valid_bits", x.timestamp_valid_bits);
   visit("device_memory_bytes", x.device_memory_bytes);
+  visit("as_if", x.as_if);
+  visit("as_if_type", x.as_if_type);
 }
 
 template <class Visit>

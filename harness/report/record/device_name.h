@@ -12,7 +12,7 @@ namespace assay {
 std::string short_device_name(std::string_view name);
 
 /// A key that identifies a device: its UUID, else its name. A software device is identified by its name and
-/// the CPU, as its UUID changes with the driver's version.
+/// the CPU, as its UUID changes with the driver's version. A device with a profile (--as-if) is another one.
 std::string device_key(const RunInfo& run);
 
 }  // namespace assay

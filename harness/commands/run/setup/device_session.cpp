@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/commands/device_profiles.h"
 #include "harness/commands/run/setup/engine_options.h"
 #include "harness/engine/ceilings/matrix_check.h"
 #include "harness/engine/run/device_run.h"
@@ -72,7 +73,9 @@ CeilingStore ceiling_store(const std::filesystem::path& named) {
 }
 
 RunDevices::RunDevices(const RunOptions& options)
-    : instance_({.validation = options.validation, .robust_access = options.robust_access}) {
+    : instance_({.validation = options.validation,
+                 .robust_access = options.robust_access,
+                 .as_if = profile_of(options.as_if)}) {
   const std::vector<std::size_t> chosen = gpu::select_devices(instance_.devices(), options.devices);
   refuse_wrong_device(options, instance_, chosen);
   for (const std::size_t index : chosen) {

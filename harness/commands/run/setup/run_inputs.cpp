@@ -5,6 +5,7 @@
 #include "harness/base/hash.h"
 #include "harness/cases/expectations/expectations.h"
 #include "harness/cases/yaml/source_file.h"
+#include "harness/commands/device_profiles.h"
 #include "harness/commands/find_report.h"
 #include "harness/external/external_op.h"
 #include "harness/report/journal/journal_text.h"
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The words for inputs in a sentence, by their name in a journal.
-constexpr std::array<std::pair<const char*, const char*>, 7> inputs{{
+constexpr std::array<std::pair<const char*, const char*>, 8> inputs{{
     {"binary", "the binary"},
     {"cases", "the case files"},
     {"expectations", "the expectations"},
@@ -33,6 +34,7 @@ constexpr std::array<std::pair<const char*, const char*>, 7> inputs{{
     {"versus_shaders", "the files in --versus-shaders"},
     {"times", "the report in --times"},
     {"ops", "the folders of --ops"},
+    {"as_if", "the device profile of --as-if"},
 }};
 
 /// Prefix of the names of arrays that cases use; the path of the array's file follows.
@@ -71,15 +73,6 @@ std::string hash_of_folder(const fs::path& folder) {
 
 constexpr const char* start_anew = "run the cases again into a new folder instead";
 
-/// The circumstances in the journal's first line.
-RunInfo run_of(const fs::path& journal) {
-  ReportBuilder builder;
-  for_each_line(journal, [&](std::string_view line) {
-    if (!builder.has_run()) builder.line(line);
-  });
-  return builder.report().run;
-}
-
 /// The folder of the run that a device's folder belongs to, links followed.
 fs::path run_folder_of(const fs::path& journal) {
   std::error_code error;
@@ -114,6 +107,7 @@ std::map<std::string, std::string> run_inputs(const RunOptions& options, const L
   std::string ops;
   for (const fs::path& folder : options.cases.op_folders) ops += external::folder_hash(folder) + '\n';
   if (!ops.empty()) made["ops"] = hash_hex(ops);
+  if (const auto profile = profile_of(options.as_if)) made["as_if"] = hash_hex(profile_json(profile->device));
   if (!options.shaders.empty()) made["shaders"] = hash_of_folder(options.shaders);
   if (!options.versus_shaders.empty()) made["versus_shaders"] = hash_of_folder(options.versus_shaders);
   return made;
@@ -145,7 +139,7 @@ ResumedRun find_resumed_run(const fs::path& path) {
   const auto newest = std::ranges::max_element(
       journals, {}, [](const fs::path& journal) { return run_folder_of(journal).filename().string(); });
   ResumedRun run{.folder = run_folder_of(*newest)};
-  const RunInfo info = run_of(*newest);
+  const RunInfo info = run_of_journal(*newest);
   run.command = info.command;
   run.shard = info.shard;
   run.secret_seed = info.secret_seed;
