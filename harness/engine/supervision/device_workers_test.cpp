@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,8 @@ using ::testing::UnorderedElementsAre;
 
 struct Hand final : test::FakeWorker {
   const OpenRequest& opened() const {
-    for (auto request = sent.rbegin(); request != sent.rend(); ++request)
-      if (const auto* open = std::get_if<OpenRequest>(&*request)) return *open;
+    for (const WorkerRequest& request : std::views::reverse(sent))
+      if (const auto* open = std::get_if<OpenRequest>(&request)) return *open;
     throw Error("it was not opened");
   }
   /// The rows of the last request.

@@ -202,7 +202,7 @@ Listener through_the_journal(const Record& record) {
 // The line of that event of a record alone.
 std::string line_of(const std::string& event, const Record& record) {
   for (const std::string& line : lines_of({record})) {
-    if (line.starts_with("{\"event\":\"" + event + "\"")) return line;
+    if (line.starts_with(R"({"event":")" + event + '"')) return line;
   }
   return "";
 }
