@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -19,6 +20,8 @@ constexpr double zone_units = 1000;   // in a degree
 constexpr double battery_units = 10;  // in a degree
 constexpr double khz_in_mhz = 1000;
 constexpr double hz_in_mhz = 1e6;
+/// Phones have a policy per cluster of processors, of which there are few; servers have one per processor.
+constexpr std::size_t most_policies = 8;
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> entries;
@@ -62,9 +65,12 @@ SystemSensors::SystemSensors(const fs::path& sys) {
       zones_.push_back(zone / "temp");
   }
   for (const fs::path& supply : entries_of(sys / "class/power_supply")) {
-    if (word_in(supply / "type") == "Battery") batteries_.push_back(supply);
+    // A battery of a mouse or a keyboard is one of a device.
+    if (word_in(supply / "type") == "Battery" && word_in(supply / "scope") != "Device")
+      batteries_.push_back(supply);
   }
   for (const fs::path& policy : entries_of(sys / "devices/system/cpu/cpufreq")) {
+    if (processors_.size() == most_policies) break;
     if (policy.filename().string().starts_with("policy")) processors_.push_back(policy);
   }
   for (const fs::path& device : entries_of(sys / "class/devfreq")) {

@@ -13,7 +13,7 @@ struct SystemState {
   double battery_c = 0;  ///< degrees Celsius, as are all temperatures here
   double hottest_c = 0;  ///< of the thermal zones
   std::string governor;  ///< of the processors' clocks, such as "schedutil"; several are separated by commas
-  double cpu_mhz = 0;    ///< of the fastest processor
+  double cpu_mhz = 0;    ///< of the fastest of the processors of the first eight policies of cpufreq
   double gpu_mhz = 0;
 
   bool operator==(const SystemState&) const = default;
@@ -27,7 +27,7 @@ class SystemSensors {
   /// `sys`: the folder that is read instead of /sys.
   explicit SystemSensors(const std::filesystem::path& sys = "/sys");
 
-  /// Takes well below 10 ms. Never throws: what cannot be read is unknown.
+  /// Opens a few dozen small files. Never throws: what cannot be read is unknown.
   SystemState read() const;
 
  private:

@@ -7,6 +7,11 @@
 namespace assay {
 namespace {
 
+/// What is added to a device's name.
+std::string of_profile(const std::string& name) {
+  return " as " + name;
+}
+
 template <class T>
 std::vector<T> in_both(const std::vector<T>& first, const std::vector<T>& second) {
   std::vector<T> both;
@@ -78,7 +83,7 @@ void restrict_subgroups(DeviceInfo& device, const DeviceInfo& other) {
 DeviceInfo restricted(const DeviceInfo& real, const DeviceProfile& profile) {
   const DeviceInfo& other = profile.device;
   DeviceInfo device = real;
-  device.name = real.name + " as " + profile.name;
+  device.name = real.name + of_profile(profile.name);
   device.as_if = profile.name;
   device.as_if_type = other.type;
   device.features = in_both(real.features, other.features);
@@ -89,8 +94,13 @@ DeviceInfo restricted(const DeviceInfo& real, const DeviceProfile& profile) {
   device.shader_cores = other.shader_cores;
   lower_limits(device, other);
   restrict_subgroups(device, other);
-  if (other.device_memory_bytes != 0) lower(device.device_memory_bytes, other.device_memory_bytes);
   return device;
+}
+
+std::string own_name(const DeviceInfo& device) {
+  const std::string addition = of_profile(device.as_if);
+  const bool has_it = !device.as_if.empty() && device.name.ends_with(addition);
+  return has_it ? device.name.substr(0, device.name.size() - addition.size()) : device.name;
 }
 
 }  // namespace assay

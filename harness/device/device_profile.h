@@ -32,8 +32,13 @@ std::string profile_json(const DeviceInfo& device);
 /// are accelerated, the kind of device) is the profile's; what the device is (driver, memory, timestamps)
 /// stays. Its name says so: "llvmpipe as vulkan_1_1_minimum".
 ///
-/// Subgroups have the profile's size if the device can be asked for it. If it cannot, they have the device's
-/// size, and no dispatch may require another.
+/// Subgroups have the profile's size if the device can be asked for it, else the nearest for which it can be
+/// asked among the profile's sizes. If there is none they have the device's size, and no dispatch may require
+/// another.
 DeviceInfo restricted(const DeviceInfo& real, const DeviceProfile& profile);
+
+/// The name of the device itself, without the profile's: by it people choose devices and write rules for
+/// them.
+std::string own_name(const DeviceInfo& device);
 
 }  // namespace assay

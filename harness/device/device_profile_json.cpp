@@ -237,6 +237,8 @@ class ProfileReader {
     const Found names = member(profile, "capabilities");
     if (!names) text_.fail(profile.pointer, "has no \"capabilities\"");
     if (!names.value->is_array()) fail(names, "an array");
+    constexpr std::size_t most_names = 1000;
+    if (names.value->size() > most_names) fail(names, fmt::format("an array of at most {}", most_names));
     for (std::size_t i = 0; i < names.value->size(); ++i) add_capabilities(all, names, i);
   }
 
@@ -248,6 +250,8 @@ class ProfileReader {
     if (!entry.value->is_string()) fail(entry, "the name of capabilities");
     const Found found = member(all, entry.value->get<std::string>());
     if (!found) fail(entry, "the name of capabilities that the file has");
+    const auto is_it = [&](const Found& one) { return one.value == found.value; };
+    if (std::ranges::any_of(capabilities_, is_it)) fail(entry, "a name that is not there already");
     capabilities_.push_back(found);
   }
 

@@ -178,6 +178,18 @@ TEST(DeviceProfile, RefusesFilesOfAnotherForm) {
               HasSubstr("/capabilities/a/x~1y is written twice"));
 }
 
+TEST(DeviceProfile, RefusesManyOrRepeatedNamesOfCapabilities) {
+  const auto text_with = [](const std::string& names) {
+    return R"({"capabilities": {"a": {}}, "profiles": {"p": {"capabilities": [)" + names + "]}}}";
+  };
+  EXPECT_NO_THROW(parsed(text_with(R"("a")")));
+  EXPECT_THAT(error_of(text_with(R"("a", "a")")),
+              HasSubstr("/profiles/p/capabilities/1 is \"a\"; it must be a name that is not there already"));
+  std::string many = R"("a")";
+  for (int i = 0; i < 1000; ++i) many += R"(, "b")";
+  EXPECT_THAT(error_of(text_with(many)), HasSubstr("it must be an array of at most 1000"));
+}
+
 TEST(DeviceProfile, RefusesWhatIsTooDeepOrTooLarge) {
   EXPECT_THAT(error_of(std::string(100000, '[')), HasSubstr("nested more than 32 deep"));
   EXPECT_THAT(error_of(std::string(most_profile_bytes + 1, ' ')), HasSubstr("larger than"));
@@ -236,8 +248,10 @@ TEST(RestrictedDevice, SaysSoAndChoosesAsTheOtherDevice) {
   real.name = "llvmpipe (LLVM 15, 256 bits)";
   real.type = "cpu";
   real.driver_name = "llvmpipe";
-  real.device_memory_bytes = 1000;
+  real.device_memory_bytes = rich_device().device_memory_bytes + 1;
   const DeviceInfo device = restricted(real, {"rich", rich_device()});
+  EXPECT_EQ(own_name(device), real.name);
+  EXPECT_EQ(own_name(real), real.name);
   EXPECT_EQ(device.name, "llvmpipe (LLVM 15, 256 bits) as rich");
   EXPECT_EQ(device.as_if, "rich");
   EXPECT_EQ(device.shader_cores, 40U);
@@ -245,7 +259,7 @@ TEST(RestrictedDevice, SaysSoAndChoosesAsTheOtherDevice) {
   EXPECT_FALSE(device.is_planned_as_cpu());
   EXPECT_TRUE(real.is_planned_as_cpu());
   EXPECT_EQ(device.driver_name, "llvmpipe");
-  EXPECT_EQ(device.device_memory_bytes, 1000U);
+  EXPECT_EQ(device.device_memory_bytes, real.device_memory_bytes) << "its memory is its own";
 }
 
 /// A device that can be asked for subgroups of these sizes.

@@ -247,7 +247,8 @@ std::optional<std::string> unsupported_reason(const BuildContext& context, const
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;
   if (auto reason = shape_unsupported_reason(tiling, device)) return reason;
-  if (tiling.plain && device.is_cpu() && tiling.plain_turns() > most_turns_on_a_cpu) {
+  const bool is_cpu = device.is_cpu() || device.is_planned_as_cpu();
+  if (tiling.plain && is_cpu && tiling.plain_turns() > most_turns_on_a_cpu) {
     return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
                        tiling.plain_turns(), most_turns_on_a_cpu);
   }

@@ -55,12 +55,18 @@ read_workers() {
   names=() commands=()
   while read -r name command || [[ -n $name ]]; do
     [[ -n $name && $name != '#'* ]] || continue
-    [[ $name =~ ^[A-Za-z0-9][A-Za-z0-9-]*$ && $name != nights ]] || die "remote_night: $1: '$name' cannot be the name of a device: only letters, digits and '-'." 2
+    [[ $name =~ ^[A-Za-z0-9][A-Za-z0-9-]*$ && " nights latest lock " != *" $name "* ]] || die "remote_night: $1: '$name' cannot be the name of a device: only letters, digits and '-', and not nights, latest or lock." 2
     [[ -n $command ]] || die "remote_night: $1: $name has no command." 2
     [[ " ${names[*]} " != *" $name "* ]] || die "remote_night: $1: there are two devices called $name." 2
     names+=("$name") commands+=("$command")
   done <"$1"
   ((${#names[@]} > 0)) || die "remote_night: $1 has no device." 2
+}
+
+lock_farm() {
+  mkdir -p "$farm"
+  exec 9>"$farm/lock"
+  flock --nonblock 9 || die "remote_night: another night holds $farm/lock; not starting a second one." 3
 }
 
 begin() {
@@ -71,6 +77,7 @@ begin() {
     night=$(cd "$caller" && realpath "$resumed")
     [[ -f $night/plan && -f $night/workers ]] || die "remote_night: $resumed is not the folder of such a night." 2
     farm=$(dirname "$(dirname "$night")")
+    lock_farm
     read_plan "$night"
     read_workers "$night/workers"
   else
@@ -80,6 +87,7 @@ begin() {
     read_workers "$workers"
     assay=$(cd "$caller" && realpath -m "${ASSAY:-$root/assay}")
     [[ -x $assay ]] || die "remote_night: there is no binary $assay: run this from a package, or set ASSAY." 2
+    lock_farm
     night=$farm/nights/$(date -u +%Y-%m-%dT%H%M%SZ)
     mkdir -p "$night"
     cp "$workers" "$night/workers"
@@ -87,8 +95,6 @@ begin() {
   fi
   date=$(basename "$night")
   rm -f "$night/exit_code"
-  exec 9>"$farm/lock"
-  flock --nonblock 9 || die "remote_night: another night holds $farm/lock; not starting a second one." 3
 }
 
 # run_device NAME COMMAND: replaces this subshell. A run that was planned is resumed.
@@ -152,6 +158,7 @@ conclude() {
     text+="== $name"$'\n'$(verdict_of "$name" 2>&1) || status=$?
     text+=$'\n'
     ((status == 0)) || not_good+=("$name")
+    ((status <= 3)) || status=3 # `assay verdict` could not be run, or was killed
     for code in 3 1 2; do
       ((status != code && worst != code)) || { worst=$code && break; }
     done

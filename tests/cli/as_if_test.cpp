@@ -47,9 +47,8 @@ TEST(AsIf, TheMinimumRunsEachSmokeCaseOrSaysWhichNumberItLacks) {
     if (record.status == Status::Pass) ++passed;
     if (record.status == Status::Pass) continue;
     EXPECT_EQ(record.status, Status::Unsupported) << record.info.id << ": " << record.reason;
-    const bool says_number = record.reason.find_first_of("0123456789") != std::string::npos;
-    EXPECT_TRUE(says_number || record.reason.ends_with(" is missing"))
-        << record.info.id << ": " << record.reason;
+    EXPECT_THAT(record.reason, testing::AnyOf(testing::ContainsRegex(" is [0-9]+"), EndsWith(" is missing")))
+        << record.info.id;
   }
   EXPECT_GT(passed, report.records.size() / 2);
 }
@@ -78,7 +77,7 @@ TEST(AsIf, ADevicesOwnProfileSaysWhatTheDeviceIs) {
   ASSERT_EQ(assay({"devices", "--device", "0", "--profile", file}).exit_code, 0);
   const std::string text = assay({"devices", "--device", "0"}).out;
   const std::string described = assay({"devices", "--as-if", file}).out;
-  EXPECT_THAT(described, testing::StartsWith("own\n"));
+  EXPECT_THAT(described, testing::StartsWith("own@"));
   for (const char* line : {"type ", "API ", "subgroup size", "shader cores", "int8 storage",
                            "int8 arithmetic", "fp16 storage", "fp16 arithmetic", "int8 dot product",
                            "cooperative matrix", "3D textures", "2D textures", "device memory"}) {

@@ -306,8 +306,10 @@ class TestConnections(unittest.TestCase):
         command = self.worker(by=f"ssh.py {getpass.getuser()}@127.0.0.1", mock="--fault hang@5:1 --fault hang@15:1", after=f"-- {options}")
         words = [ASSAY, "run", "cases/a.yaml", "--ceilings", "none", "--out", self.place / "out", "--worker-command", command]
         self.out = self.place / "out"
+        self.expect_login(["ssh", *options.split(), f"{getpass.getuser()}@127.0.0.1", "true"])
         with subprocess.Popen(words, cwd=self.package, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True) as run:
+            self.addCleanup(run.kill)
             for row in (5, 15):
                 self.wait_for(lambda: self.has_begun(row) or run.poll() is not None)
                 self.drop_connections()
@@ -334,9 +336,24 @@ class TestConnections(unittest.TestCase):
         self.addCleanup(self.sshd.kill)
         return port
 
+    def expect_login(self, command):
+        """Skips the test where this user cannot log in (a locked account), or where it cannot be run."""
+        end = time.monotonic() + 20
+        while subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode != 0:
+            if time.monotonic() > end or self.sshd.poll() is not None:
+                say(f"SKIPPED: ssh to a real sshd. Nobody can log in: {(self.place / 'sshd.log').read_text().strip()[-300:]}")
+                self.skipTest("no login")
+            time.sleep(0.2)
+        if not self.children_of_sshd().exists():
+            say("SKIPPED: ssh to a real sshd. This system does not list the children of a process.")
+            self.skipTest("no list of children")
+
+    def children_of_sshd(self):
+        return pathlib.Path(f"/proc/{self.sshd.pid}/task/{self.sshd.pid}/children")
+
     def drop_connections(self):
         """Kills the processes of sshd that serve connections."""
-        for child in pathlib.Path(f"/proc/{self.sshd.pid}/task/{self.sshd.pid}/children").read_text().split():
+        for child in self.children_of_sshd().read_text().split():
             os.kill(int(child), signal.SIGKILL)
 
     def has_begun(self, row):

@@ -148,6 +148,13 @@ std::optional<RunReport> chosen_base(const RunReport& newest, const KnownRuns& r
 std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs, const Track& track,
                                  Comparisons& comparisons, LeftOut& left_out) {
   std::optional<RunReport> base = chosen_base(newest, runs, track, comparisons, left_out);
+  if (base && base->run.device.as_if != newest.run.device.as_if) {
+    left_out.warn(
+        fmt::format("run {} is not compared with run {}: only one of them had the limits of this "
+                    "profile (--as-if)",
+                    newest.run.run_id, base->run.run_id));
+    return std::nullopt;
+  }
   if (!base || base->run.robust_access == newest.run.robust_access) return base;
   left_out.warn(
       fmt::format("run {} is not compared with run {}: only one of them checked every memory access "

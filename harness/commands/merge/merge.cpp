@@ -13,6 +13,7 @@
 #include "harness/commands/run/setup/engine_options.h"
 #include "harness/commands/run/setup/run_inputs.h"
 #include "harness/commands/run_summary.h"
+#include "harness/device/device_profile.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/run_info.h"
 #include "harness/report/journal/journal_text.h"
@@ -120,7 +121,8 @@ class CasesOfRun {
         options_(context.parse_run(run.command)),
         context_(with_ops(context, options_.cases.op_folders)) {
     const std::vector<fs::path> paths = options_.cases.paths();
-    options_.cases.times.clear();  // which rows there are does not depend on them
+    options_.cases.times.clear();  // which rows there are does not depend on them,
+    options_.as_if.clear();        // nor on a profile
     loaded_ = load(options_.cases, paths, context_.registry);
     if (const auto changed =
             different_inputs({{"cases", run.inputs.at("cases")}}, run_inputs(options_, loaded_)))
@@ -145,7 +147,7 @@ class CasesOfRun {
   }
 
   std::vector<RuleNote> notes(const RunReport& report) const {
-    if (expectations_.of_device(device_.name).empty()) return {};
+    if (expectations_.of_device(own_name(device_)).empty()) return {};
     return rule_notes(
         expectations_, report,
         {.left_out = rows_left_out(loaded_.cases, report),

@@ -2,6 +2,7 @@
 
 #include "harness/base/text.h"
 #include "harness/cases/select.h"
+#include "harness/device/device_profile.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/record/events.h"
@@ -148,7 +149,7 @@ bool ran(const Record& record) {
 class Notes {
  public:
   Notes(const Expectations& expectations, const RunReport& report, const RuleScope& scope)
-      : expectations_(expectations), report_(report), device_(report.run.device.name), scope_(scope) {
+      : expectations_(expectations), report_(report), device_(own_name(report.run.device)), scope_(scope) {
     for (const Expectation* rule : expectations.of_device(device_)) uses_.emplace_back(rule, Use{});
     for (const Record& record : report.records) credit(record);
     for (const RowInfo& row : scope.left_out) {
@@ -237,7 +238,7 @@ class Notes {
 
   const Expectations& expectations_;
   const RunReport& report_;
-  const std::string& device_;
+  const std::string device_;
   const RuleScope& scope_;
   std::vector<std::pair<const Expectation*, Use>> uses_;
 };
@@ -272,7 +273,7 @@ void expect_again(RunReport& report, const Expectations& expectations) {
       end.reason = end.own_end->reason;
       end.own_end.reset();
     }
-    const Expectation* rule = expectations.find(report.run.device.name, words_of(record.info));
+    const Expectation* rule = expectations.find(own_name(report.run.device), words_of(record.info));
     if (rule != nullptr)
       end = as_expected(std::move(end), *rule, record.accuracy ? &*record.accuracy : nullptr);
     record.status = end.status;

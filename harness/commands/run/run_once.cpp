@@ -16,6 +16,7 @@
 #include "harness/commands/run/setup/run_inputs.h"
 #include "harness/commands/run/shards/run_shard.h"
 #include "harness/commands/run/workers/run_in_workers.h"
+#include "harness/device/device_profile.h"
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_plan.h"
@@ -298,7 +299,7 @@ class Run {
   /// Sends the run info again, with the notes on the rules of its expectations.
   void note_rules(Recorder& recorder) const {
     RunInfo info = recorder.so_far().run();
-    if (expectations_.of_device(info.device.name).empty()) return;
+    if (expectations_.of_device(own_name(info.device)).empty()) return;
     const RunReport report = recorder.report();
     info.rule_notes =
         rule_notes(expectations_, report,

@@ -363,17 +363,19 @@ void DeviceSupervisor::end_row(RowIndex row, const RowEnd& end) {
 void DeviceSupervisor::row_ends(RowIndex row, const RowEnd& end) {
   if (end.status == Status::Missing) return;  // not run by this worker: another one may
   if (now_.running == row) now_.running.reset();
-  has_progress();
   if (is_lost(end.status)) {
+    has_progress();
     now_.lost_by = row;
     return row_is_lost(row, end.status, end.reason);
   }
   if (!retry_) {
     if (!left_.wanted.at(row)) return;  // not requested
+    has_progress();
     failures_in_a_row_ = 0;
     return end_row(row, end);
   }
-  if (row != retry_->row()) return;
+  if (row != retry_->row()) return;  // one that ended before, again
+  has_progress();
   failures_in_a_row_ = 0;
   if (const std::optional<RowEnd> verdict = retry_->ended(end)) return settle_retry(*verdict);
   kill(Status::Interrupted, "to try the row after others, in a new process");

@@ -1,5 +1,6 @@
 #include "harness/gpu/device/instance.h"
 
+#include "harness/device/device_profile.h"
 #include "harness/gpu/gpu.h"
 
 #include <fmt/format.h>
@@ -155,12 +156,12 @@ std::vector<std::size_t> matching(const std::vector<DeviceInfo>& devices, const 
 /// A full name takes precedence over a part of one: "A100" means the A100 even if there is an "A100 PCIe".
 std::vector<std::size_t> by_name(const std::vector<DeviceInfo>& devices, const std::string& wanted) {
   const auto whole =
-      matching(devices, [&](const DeviceInfo& device) { return lower(device.name) == wanted; });
+      matching(devices, [&](const DeviceInfo& device) { return lower(own_name(device)) == wanted; });
   if (!whole.empty()) {
     return whole;
   }
   return matching(devices, [&](const DeviceInfo& device) {
-    return lower(device.name).find(wanted) != std::string::npos;
+    return lower(own_name(device)).find(wanted) != std::string::npos;
   });
 }
 

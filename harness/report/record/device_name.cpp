@@ -33,9 +33,10 @@ std::string short_device_name(std::string_view name) {
 
 std::string device_key(const RunInfo& run) {
   const DeviceInfo& device = run.device;
-  if (device.is_cpu()) return "cpu:" + short_device_name(device.name) + ":" + run.cpu;
+  const std::string profile = device.as_if.empty() ? "" : " as " + device.as_if;
+  if (device.is_cpu()) return "cpu:" + short_device_name(device.name) + ":" + run.cpu + profile;
   if (device.uuid.empty()) return "name:" + device.name;  // a name includes the profile's
-  return "uuid:" + device.uuid + (device.as_if.empty() ? "" : " as " + device.as_if);
+  return "uuid:" + device.uuid + profile;
 }
 
 }  // namespace assay

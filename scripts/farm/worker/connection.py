@@ -28,6 +28,7 @@ import queue
 import re
 import secrets
 import selectors
+import signal
 import socket
 import subprocess
 import sys
@@ -43,6 +44,7 @@ LEFT_OUT = {"assay-out", ".git", "__pycache__"}
 KEPT_LOGS = 50  # for each device
 LONGEST_LOG = 1 << 20  # bytes
 LONGEST_REST = 600  # seconds
+COLDEST, HOTTEST = -40, 150  # degrees Celsius: zones that are not connected report values beyond these
 OLD_DAYS = 14  # pushed folders that no worker has used for so long are removed
 
 
@@ -248,14 +250,19 @@ class Device:
                 return
             data = self.package.tar()
             say(f"pushing {len(data) / 1e6:.1f} MB to {target}".replace('"$HOME"', '~'))
-            part = f"{target}.{file_name(socket.gethostname())}.part"
+            part = f"{target}.{secrets.token_hex(4)}.part"
             self.run(f"rm -rf {part} && mkdir -p {part} && tar -xf - -C {part}", data, 60 + len(data) / 1e6)
             listed = self.run(f"cd {part} && find . -type f -exec sha256sum {{}} +", seconds=120)
             if wrong := self.package.differs(listed):
                 raise Lost(wrong)
-            self.run(f"if [ -d {target} ]; then rm -rf {part}; else mv {part} {target}; fi")
-            self.run(f"find {self.link.base} -mindepth 1 -maxdepth 1 -type d -name '????????????????*' -mtime +{OLD_DAYS} "
-                     f"-exec rm -rf {{}} +")
+            # On the disk before it has its name, by which it is trusted.
+            self.run(f"sync; if [ -d {target} ]; then rm -rf {part}; else mv {part} {target}; fi", seconds=120)
+            self._remove_old()
+
+    def _remove_old(self):
+        """Removes folders that were not used for long; what a connection that drops leaves of one has another name."""
+        self.run(f"find {self.link.base} -mindepth 1 -maxdepth 1 -type d -name '????????????????*' -mtime +{OLD_DAYS} "
+                 "-exec sh -c 'mv \"$1\" \"$1.old\" && rm -rf \"$1.old\"' sh {} \\;")
 
     @staticmethod
     @contextlib.contextmanager
@@ -274,7 +281,8 @@ class Device:
     def temperature(self):
         """In degrees Celsius; None: the device does not say."""
         numbers = re.findall(r"-?\d+", self.run(f"{self.link.heat} 2>/dev/null || true"))
-        return max(map(int, numbers)) / self.link.heat_units if numbers else None
+        degrees = [int(number) / self.link.heat_units for number in numbers]
+        return max((one for one in degrees if COLDEST <= one <= HOTTEST), default=None)
 
 
 class Worker:
@@ -300,11 +308,15 @@ if [ "${{old:-$$}}" != $$ ] && grep -q '^slot={slot};$' "/proc/$old/cmdline" 2>/
   kill -9 "$old" 2>/dev/null
 fi
 echo $$ >"$base/workers/$slot"
-while sleep {max(options.stall / 6, 0.1):g}; do echo {token} >&2 || exit; done </dev/null >/dev/null &
+(
+  trap '' PIPE  # a worker that hangs does not end with its connection: it is killed
+  while sleep {max(options.stall / 6, 0.1):g}; do echo {token} >&2 || kill -9 -$$ || exit; done
+) </dev/null >/dev/null &
 alive=$!
 {device.link.environment}
 echo {token} begin
-({options.command})
+({options.command}
+)
 echo {token} end $?
 kill $alive
 """
@@ -406,6 +418,9 @@ class Transport:
                 return self.serve_in(slot)
         except Stopped:
             return EXIT_LOST
+        except (OSError, SystemExit) as error:  # on this machine: no row is to blame
+            self.supervisor.event(worker="cannot_go_on", text=str(error))
+            return EXIT_INFRASTRUCTURE
 
     @contextlib.contextmanager
     def slot(self):
@@ -508,6 +523,9 @@ def main(link, options):
             raise SystemExit(f"{options.folder} is not a package of assay: name the folder to push with --folder")
     if not options.folder.is_dir():
         raise SystemExit(f"--folder {options.folder}: there is no such folder")
+    # Who stops a run signals all its processes. The supervisor then tells the worker to stop, as any worker.
+    for stopping in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stopping, signal.SIG_IGN)
     try:
         status = Transport(link, options).serve()
     except SystemExit as error:

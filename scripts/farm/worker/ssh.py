@@ -17,7 +17,7 @@ import connection
 
 class Ssh(connection.Link):
     base = '"$HOME"/.cache/assay/pushed'
-    logs = "uptime; dmesg 2>/dev/null | tail -n 200 || journalctl -k -n 200 --no-pager"
+    logs = "uptime; (dmesg 2>/dev/null || journalctl -k -n 200 --no-pager) | tail -n 200"
     heat = "cat /sys/class/thermal/thermal_zone*/temp"
     heat_units = 1000
 
@@ -26,7 +26,8 @@ class Ssh(connection.Link):
         self.options = options
 
     def command(self, script):
-        return ["ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5",
+        # A connection of its own: one that is shared (ControlMaster) would not notice that it is lost.
+        return ["ssh", "-T", "-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=5",
                 "-o", "ServerAliveCountMax=3", *self.options, self.name, "exec sh -c " + shlex.quote(script)]
 
 

@@ -5,6 +5,7 @@
 #include "harness/base/text.h"
 #include "harness/commands/rules/device_rules.h"
 #include "harness/commands/run_summary.h"
+#include "harness/device/device_profile.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/report/journal/journal_text.h"
 #include "harness/report/journal/report_builder.h"
@@ -187,7 +188,7 @@ DeviceOutput::DeviceOutput(const OutputParts& parts, const ChosenDevice& device,
       console_(terminal_.out, terminal_.log, console_options(parts.options, parts.terminal, is_live)),
       recorder_(recorder_of(parts.options, folder_, console_)),
       counted_(parts.failures, recorder_),
-      expected_(parts.expectations, device.info.name, counted_) {
+      expected_(parts.expectations, own_name(device.info), counted_) {
   parts_.folder.link(device.slug, terminal_.log);
 }
 

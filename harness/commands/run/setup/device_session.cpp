@@ -4,6 +4,7 @@
 #include "harness/base/text.h"
 #include "harness/commands/device_profiles.h"
 #include "harness/commands/run/setup/engine_options.h"
+#include "harness/device/device_profile.h"
 #include "harness/engine/ceilings/matrix_check.h"
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/run_info.h"
@@ -29,7 +30,7 @@ void refuse_wrong_device(const RunOptions& options, const gpu::Instance& instanc
   if (options.expect_device.empty()) return;
   const Pattern wanted = device_pattern(options.expect_device);
   for (const std::size_t index : chosen) {
-    const std::string& name = instance.devices()[index].name;
+    const std::string name = own_name(instance.devices()[index]);
     if (wanted.is_in(name)) continue;
     throw Error(fmt::format("wrong device: the run would be on '{}', which --expect-device '{}' does not "
                             "match; nothing was run",
