@@ -10,6 +10,7 @@
 #include <charconv>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -259,8 +260,8 @@ class ProfileReader {
   Found find(const char* section, Structures structures, const char* name) const {
     for (const char* structure : structures) {
       if (structure == nullptr) continue;
-      for (auto one = capabilities_.rbegin(); one != capabilities_.rend(); ++one) {
-        const Found in_section = member(*one, section);
+      for (const Found& one : std::views::reverse(capabilities_)) {
+        const Found in_section = member(one, section);
         const Found in_structure = in_section ? member(in_section, structure) : Found{};
         const Found found = in_structure ? member(in_structure, name) : Found{};
         if (found) return found;
@@ -275,8 +276,7 @@ class ProfileReader {
     return find("properties", std::array{structure}, name);
   }
   Found limit(const char* name) const {
-    for (auto one = capabilities_.rbegin(); one != capabilities_.rend(); ++one) {
-      Found at = *one;
+    for (Found at : std::views::reverse(capabilities_)) {
       for (const char* part : {"properties", "VkPhysicalDeviceProperties", "limits", name}) {
         if (at) at = member(at, part);
       }

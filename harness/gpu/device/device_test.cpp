@@ -337,7 +337,6 @@ TEST(Profile, WhatItLacksIsNotEnabled) {
   const Instance plain;
   const DeviceInfo& real = plain.devices()[select_devices(plain.devices(), {}).front()];
   EXPECT_EQ(device.info().name, real.name + " as bare");
-  ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
   const std::vector<Physical> tensors{words(4)};
   for (const FeatureUse& use : feature_uses()) {
     // There is nothing to enable for operations of subgroups.
@@ -346,6 +345,7 @@ TEST(Profile, WhatItLacksIsNotEnabled) {
     const std::int64_t before = instance.validation_messages();
     const std::string file = std::string(name_of(use.feature)) + ".comp";
     directory.write(file, shader_text(use.declarations, use.body));
+    ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
     Program program;
     program.dispatches.push_back(
         {.label = "use", .shader = file, .local_size = {1, 1, 1}, .bindings = {Resource::tensor(0)}});

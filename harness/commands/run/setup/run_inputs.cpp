@@ -34,7 +34,7 @@ constexpr std::array<std::pair<const char*, const char*>, 8> inputs{{
     {"versus_shaders", "the files in --versus-shaders"},
     {"times", "the report in --times"},
     {"ops", "the folders of --ops"},
-    {"as_if", "the device profile of --as-if"},
+    {"as_if", "the limits in --as-if"},
 }};
 
 /// Prefix of the names of arrays that cases use; the path of the array's file follows.
