@@ -238,7 +238,7 @@ class Notes {
 
   const Expectations& expectations_;
   const RunReport& report_;
-  const std::string device_;
+  std::string device_;
   const RuleScope& scope_;
   std::vector<std::pair<const Expectation*, Use>> uses_;
 };
