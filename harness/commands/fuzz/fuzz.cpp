@@ -86,6 +86,8 @@ struct Found {
   Case point;
   PointEnd end;
   fs::path file;
+  std::size_t points = 0;  ///< that had ended, with all of its batch
+  double seconds = 0;      ///< since the beginning
 };
 
 class Fuzzing {
@@ -111,6 +113,10 @@ class Fuzzing {
       const auto ends = runs_.run(batch, [this] { return must_stop(); });
       for (std::size_t i = 0; i < batch.size(); ++i) {
         if (ends[i]) note(batch[i], *ends[i]);
+      }
+      for (Found& found : new_) {
+        found.points = points();
+        found.seconds = watch_.s();
       }
       shrink_new();
     }
@@ -176,7 +182,8 @@ class Fuzzing {
     const Shrunk shrunk =
         shrink(found.point, still_fails, [&] { return is_stopped() || watch.s() > options_.shrink_seconds; });
     write(found, shrunk.smallest);
-    terminal_.out << fmt::format("  shrunk by {} cases to\n\n{}\n  again   {}\n", shrunk.tried,
+    terminal_.out << fmt::format("  found after {} and {:.0f} s, shrunk by {} to\n\n{}\n  again   {}\n",
+                                 counted(found.points, "point"), found.seconds, counted(shrunk.tried, "case"),
                                  short_case_file(shrunk.smallest, "fuzzed"), command(found.file))
                   << std::endl;
   }
@@ -206,22 +213,27 @@ class Fuzzing {
   }
 
   std::string summary() const {
-    std::size_t all = 0;
     std::string statuses;
     for (const auto& [status, count] : ended_) {
-      all += count;
       statuses += fmt::format("{}{} {}", statuses.empty() ? "" : ", ", count, name_of(status));
     }
     const std::string found = kinds_.empty() ? "no failure"
                                              : fmt::format("{} of {}", counted(failures(), "failure"),
                                                            counted(kinds_.size(), "kind"));
     const std::string device = runs_.device().empty() ? "" : " on " + runs_.device();
-    return fmt::format("fuzz: {}{} in {:.0f} s, seed {}: {} ({})\n", counted(all, "point"), device,
+    return fmt::format("fuzz: {}{} in {:.0f} s, seed {}: {} ({})\n", counted(points(), "point"), device,
                        watch_.s(), seed_, found, statuses.empty() ? "none ran" : statuses);
   }
 
   static std::string counted(std::size_t count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  }
+
+  /// That have ended.
+  std::size_t points() const {
+    std::size_t sum = 0;
+    for (const auto& [status, count] : ended_) sum += count;
+    return sum;
   }
 
   std::size_t failures() const {

@@ -23,14 +23,27 @@ bool is_count(const ParamSpec& spec) {
   return spec.kind == Kind::Integer && spec.min_integer >= 1;
 }
 
-/// Smaller numbers, the smallest first: a search for the least one that still fails takes few rounds.
+/// Smaller numbers, the smallest first: a search for the least one that still fails takes few rounds. Some
+/// have the same remainder by 8, on which faults in tails depend.
 Ints smaller(std::int64_t size, std::int64_t least) {
   std::set<std::int64_t> all{least, size / 2, size - size / 4, size - size / 8, size - 1};
   if (size > 4) all.insert({2, 3, 4, 5});
+  if (size > 16) all.insert({size % 8, size % 8 + 8, size / 16 * 8 + size % 8, size - 8});
   Ints kept;
   std::ranges::copy_if(all, std::back_inserter(kept),
                        [&](std::int64_t one) { return one >= least && one < size; });
   return kept;
+}
+
+/// Numbers of the same sign that are easier to read.
+std::vector<double> simpler(double number) {
+  std::vector<double> all{0, 1};
+  for (const double size : {1.0, 2.0, 10.0, 0.5, 0.1}) all.push_back(std::copysign(size, number));
+  if (number != 0 && std::isfinite(number)) {
+    const double digit = std::pow(10, std::floor(std::log10(std::abs(number))));
+    all.push_back(std::round(number / digit) * digit);
+  }
+  return all;
 }
 
 class Simplifications {
@@ -40,7 +53,7 @@ class Simplifications {
   std::vector<Edit> all() {
     settings();
     for (const ParamSpec& spec : of_.op->params) param(spec);
-    dims_left_out();
+    fewer_dims();
     equal_sizes();
     pairs_of_shapes();
     return std::move(edits_);
@@ -110,7 +123,7 @@ class Simplifications {
       case Kind::Integer:
         return integer(spec, std::get<std::int64_t>(now));
       case Kind::Number:
-        for (const double simple : {0.0, 1.0}) add_value(spec.name, simple);
+        for (const double simple : simpler(std::get<double>(now))) add_value(spec.name, simple);
         return;
       case Kind::Boolean:
         return add_value(spec.name, false);
@@ -165,8 +178,9 @@ class Simplifications {
     }
   }
 
-  /// Leaves out one dim of all lists that have as many entries as the first shape.
-  void dims_left_out() {
+  /// Leaves out one dim of all lists that have as many entries as the first shape, or makes two neighbours
+  /// one.
+  void fewer_dims() {
     std::vector<std::string> lists;
     std::size_t rank = 0;
     for (const ParamSpec& spec : of_.op->params) {
@@ -176,17 +190,25 @@ class Simplifications {
       if (size == rank) lists.push_back(spec.name);
     }
     for (std::size_t i = 0; i < rank; ++i) {
-      add("rank", [lists, i](const Case& one) {
-        Params params = one.params;
-        for (const std::string& name : lists) {
-          Ints entries = params.ints(name);
-          if (i >= entries.size()) return std::optional<Case>();
-          entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
-          params.set(name, entries);
-        }
-        return with_params(one, std::move(params));
-      });
+      for (const bool merged : {false, true}) {
+        if (merged && i == 0) continue;
+        add("rank", [lists, i, merged](const Case& one) { return without_dim(one, lists, i, merged); });
+      }
     }
+  }
+
+  /// `merged`: the dim before it of each shape gets its elements.
+  static std::optional<Case> without_dim(const Case& one, const std::vector<std::string>& lists,
+                                         std::size_t dim, bool merged) {
+    Params params = one.params;
+    for (const std::string& name : lists) {
+      Ints entries = params.ints(name);
+      if (dim >= entries.size()) return std::nullopt;
+      if (merged && one.op->find_param(name)->kind == Kind::Shape) entries[dim - 1] *= entries[dim];
+      entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(dim));
+      params.set(name, entries);
+    }
+    return with_params(one, std::move(params));
   }
 
   /// Replaces a size everywhere it occurs.
@@ -362,6 +384,7 @@ double complexity(const Case& of) {
   double sum = static_cast<double>(short_case_file(of, "c").size());
   const auto add = [&](std::int64_t size) { sum += 4 * std::log2(1 + std::abs(static_cast<double>(size))); };
   for (const ParamSpec& spec : of.op->params) {
+    if (is_default(spec, of.params)) continue;  // it is not written
     const Value& value = of.params->at(spec.name);
     if (const auto* number = std::get_if<std::int64_t>(&value)) add(*number);
     if (const auto* list = std::get_if<Ints>(&value)) std::ranges::for_each(*list, add);

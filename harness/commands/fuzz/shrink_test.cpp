@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::app {
@@ -39,9 +40,9 @@ Case case_of(const std::string& op_name, Params params) {
   return made;
 }
 
-Case relu_case() {
+Case relu_case(std::vector<std::int64_t> shape = {3, 1, 65, 130}) {
   Params params;
-  params.set("shape", std::vector<std::int64_t>{3, 1, 65, 130});
+  params.set("shape", std::move(shape));
   params.set("x", QParams{0.0123F, -77});
   params.set("y", QParams{0.0456F, 12});
   return case_of("q8ta_relu", params);
@@ -80,6 +81,35 @@ TEST(Shrink, KeepsATailAndAZeroPoint) {
   };
   const std::string text = smallest_text(relu_case(), fails);
   EXPECT_THAT(text, HasSubstr("shape: [5, 1], x: {scale: 1, zero_point: -1}, y: {scale: 1, zero_point: 0}}"));
+}
+
+TEST(Shrink, MakesOneDimOfTwo) {
+  const auto fails = [](const Case& one) { return numel(one.params->ints("shape")) == 135; };
+  EXPECT_THAT(smallest_text(relu_case({5, 1, 27}), fails), HasSubstr("shape: [135],"));
+}
+
+TEST(Shrink, KeepsTheRemainderByEight) {
+  const auto fails = [](const Case& one) {
+    const std::int64_t size = one.params->ints("shape").back();
+    return size > 16 && size % 8 == 5;
+  };
+  EXPECT_THAT(smallest_text(relu_case({1, 269}), fails), HasSubstr("shape: [21],"));
+}
+
+TEST(Shrink, PrefersDefaultsAndShortNumbers) {
+  Params params;
+  params.set("shape", std::vector<std::int64_t>{3, 7});
+  params.set("quant_min", std::int64_t{-3});
+  params.set("quant_max", std::int64_t{11});
+  EXPECT_EQ(smallest_text(case_of("quantize_per_tensor", params), [](const Case&) { return true; }),
+            "op: quantize_per_tensor\ncases:\n  - {name: c, shape: [1]}\n");
+  Params added;
+  for (const char* name : {"a", "b", "y"}) added.set(name, QParams{0.0123F, 4});
+  added.set("shape", std::vector<std::int64_t>{5});
+  added.set("b_shape", std::vector<std::int64_t>{5});
+  added.set("alpha", -1.2676506002282294e+30);
+  const auto fails = [](const Case& one) { return one.params->number("alpha") < -1.5; };
+  EXPECT_THAT(smallest_text(case_of("q8ta_add", added), fails), HasSubstr("alpha: -2,"));
 }
 
 TEST(Shrink, KeepsTheFillTheFormAndTheTunableThatMatter) {

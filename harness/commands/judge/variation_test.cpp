@@ -25,11 +25,12 @@ Params relu_params() {
   return params;
 }
 
-TEST(DrawnSize, IsOneAnEvenAndAnOddPrimeSoonerOrLater) {
+TEST(DrawnSize, IsOneAMultipleAndItsNeighbourAPrimeAndAnyOtherSoonerOrLater) {
   Draw draw(7);
   std::set<std::int64_t> sizes;
   for (int i = 0; i < 2000; ++i) sizes.insert(drawn_size(draw));
-  for (const std::int64_t wanted : {1, 2, 3, 4, 5, 7, 8, 31, 32, 33, 63, 64, 65, 127, 255, 256, 257})
+  for (const std::int64_t wanted :
+       {1, 2, 3, 4, 5, 7, 8, 14, 22, 27, 31, 32, 33, 58, 63, 64, 65, 127, 255, 256, 257})
     EXPECT_TRUE(sizes.contains(wanted)) << wanted;
   EXPECT_GE(*sizes.begin(), 1);
   EXPECT_LE(*sizes.rbegin(), 300);

@@ -33,8 +33,8 @@ class Draw {
   std::mt19937_64 engine_;
 };
 
-/// Draws a size at which kernels are more often wrong, up to about 300: 1, a few, primes, multiples of a
-/// vector or a tile and their neighbours.
+/// Draws a size up to 300. Sizes at which kernels are more often wrong are more frequent: 1, a few, primes,
+/// multiples of a vector or a tile and their neighbours.
 std::int64_t drawn_size(Draw& draw);
 
 }  // namespace assay::app

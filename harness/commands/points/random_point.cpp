@@ -276,7 +276,7 @@ Value ValueDraw::integer(const ParamSpec& spec, const Params& params) {
   const std::uint64_t way = draw_.below(8);
   std::int64_t drawn = spec.min_integer + static_cast<std::int64_t>(draw_.below(8));
   if (way < 2) drawn = size(largest_);
-  if (way == 2) drawn = spec.min_integer * size(8);
+  if (way == 2) drawn = spec.min_integer * size(spec.min_integer > 1 ? 64 : 8);
   if (way == 3 && !sizes.empty()) drawn = draw_.one_of(sizes);
   if (way == 4 && !sizes.empty()) drawn = draw_.one_of(sizes) * size(4);
   if (way >= 6 && !sizes.empty()) drawn = divisor_of(draw_.one_of(sizes));
@@ -295,8 +295,8 @@ Value ValueDraw::list(const ParamSpec& spec, const Params& params) {
   if (!shapes.empty()) entries.resize(shapes.back().size());
   const std::uint64_t way = draw_.below(shapes.empty() ? 1 : 3);
   const std::int64_t least = std::max<std::int64_t>(spec.min_integer, -1);
-  const std::uint64_t reach = draw_.one_of(std::vector<std::uint64_t>{1, 2, 5});
-  for (std::int64_t& entry : entries)  // kernels, strides: small numbers
+  const std::uint64_t reach = draw_.one_of(std::vector<std::uint64_t>{1, 2, 5, 12});
+  for (std::int64_t& entry : entries)  // kernels, strides: mostly small numbers
     entry = std::min(least + static_cast<std::int64_t>(draw_.below(reach)), spec.max_integer);
   if (way == 1) {
     for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = entry_for_dim(spec, shapes.back()[i]);

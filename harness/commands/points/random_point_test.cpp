@@ -131,6 +131,20 @@ TEST(RandomPoints, ReachCornersThatWrittenCasesMissed) {
             300U);
 }
 
+// Written cases have sizes near multiples of 4 and small kernels, too.
+TEST(RandomPoints, HaveSizesAndListsOfAnyNumber) {
+  EXPECT_GE(count_of("q8ta_conv2d_pw", [](const Case& one) { return one.params->integer("C") % 8 == 6; }),
+            100U);
+  EXPECT_GE(count_of("q8ta_conv2d_transposed",
+                     [](const Case& one) { return std::ranges::max(one.params->ints("stride")) > 5; }),
+            50U);
+  EXPECT_GE(count_of("linear_q4gsw",
+                     [](const Case& one) {
+                       return one.params->integer("K") / one.params->integer("group_size") % 7 == 0;
+                     }),
+            5U);
+}
+
 TEST(ShortCaseFile, IsReadAsTheCaseThatItWasWrittenFrom) {
   const test::TemporaryFolder folder;
   for (const Op& op : all_ops().ops()) {

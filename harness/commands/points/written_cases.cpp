@@ -46,10 +46,6 @@ bool is_derived(const ParamSpec& spec, const Params& params) {
   return value && *value == params.at(spec.name);
 }
 
-bool is_default(const ParamSpec& spec, const Params& params) {
-  return is_derived(spec, params) || (spec.fallback && *spec.fallback == params.at(spec.name));
-}
-
 std::string fill_yaml(const FillSpec& fill) {
   if (fill.value) return fmt::format("{{{}: {}}}", name_of(fill.kind), exact_text(*fill.value));
   return std::string(name_of(fill.kind));
@@ -108,6 +104,10 @@ std::vector<std::string> short_settings(const Case& one) {
 }
 
 }  // namespace
+
+bool is_default(const ParamSpec& spec, const Params& params) {
+  return is_derived(spec, params) || (spec.fallback && *spec.fallback == params.at(spec.name));
+}
 
 bool is_writable(const Case& one) {
   return std::ranges::none_of(*one.fills, [](const auto& fill) { return fill.second.kind == FillKind::Npy; });

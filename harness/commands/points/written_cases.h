@@ -12,6 +12,9 @@
 
 namespace assay::app {
 
+/// Whether the parameter has its default, or the value that is derived from the others.
+bool is_default(const ParamSpec& spec, const Params& params);
+
 /// Whether case_yaml() can say all of the case: none of its data comes from files.
 bool is_writable(const Case& one);
 
