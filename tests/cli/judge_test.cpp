@@ -114,7 +114,7 @@ class JudgeTest : public testing::Test {
   }
 
   TemporaryFolder folder;
-  std::string rows = "3";  ///< of each stage
+  std::string rows = "1";  ///< of each stage; more where a test counts them
 };
 
 std::vector<std::string> keys_of(const json& object) {
@@ -124,6 +124,7 @@ std::vector<std::string> keys_of(const json& object) {
 }
 
 TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
+  rows = "3";
   folder.write("mine/q8ta_relu.comp", honest());
   const ProcessResult result = judge({"--json", (folder / "verdict.json").string()});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
@@ -148,6 +149,7 @@ TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
 }
 
 TEST_F(JudgeTest, TheRatioIsOfPointsThatNoCaseHas) {
+  rows = "3";
   folder.write("mine/q8ta_relu.comp", honest());
   const json made = judged({}, relu_cases, 0);
   std::string at_public, at_drawn;
@@ -171,7 +173,6 @@ TEST_F(JudgeTest, OpsWhoseSpirvIsTheSameAreNotJudged) {
 
 /// A wrong op is not lost among others, although there are fewer rows than ops.
 TEST_F(JudgeTest, EachOpWhoseSpirvChangedIsRun) {
-  rows = "1";
   folder.write("mine/q8ta_relu.comp", honest());
   folder.write("mine/q8ta_add.comp",
                changed_in(tree_shader("q8ta_add.comp"), "sums_of(a_words[k], b_words[k])",
@@ -256,6 +257,7 @@ TEST_F(JudgeTest, TheJsonHasTheseFields) {
 }
 
 TEST_F(JudgeTest, EqualSeedsDrawEqualRows) {
+  rows = "3";
   folder.write("mine/q8ta_relu.comp", honest());
   const auto ids = [&](const std::string& seed) {
     std::vector<std::string> all;
@@ -299,7 +301,6 @@ TEST_F(JudgeTest, AnEndlessKernelIsWrongAndEnds) {
           "#define STEP a = (a * 1664525u) ^ (a >> 3) ^ push.count;\n#define TEN(x) x x x x x x x x x x\n"
           "void main() {\n  uint a = flat_invocation();\n"
           "  while (a != 0u) { TEN(TEN(TEN(STEP))) a |= 1u; }\n  if (a == 12345u) return;\n"));
-  rows = "1";
   const json made = judged({"--time-limit", "2"}, endless_cases);
   EXPECT_EQ(made.at("verdict"), "wrong") << made.dump(1);
   EXPECT_EQ(made.at("rows").at(0).at("correct"), false);
@@ -347,7 +348,6 @@ TEST_F(JudgeTest, AnHonestSubmissionMayBeSpelledInItsOwnWay) {
                  "layout(constant_id = 77) const uint own = 1u;");
   folder.write("mine/q8ta_relu.comp", changed_in(text, "rectified(words[k])", "rectified(words[k]) * own"));
   folder.write("mine/mine.glslh", "// nothing\n");
-  rows = "1";
   const json made = judged({}, relu_cases, 0);
   EXPECT_EQ(made.at("submission").at("files"), json::array({"mine.glslh", "q8ta_relu.comp"}));
 }
