@@ -40,9 +40,13 @@ void add_choice(CLI::App& app, app::MutateOptions::Choice& choice) {
 
 void declare_mutate(CLI::App& app, app::MutateOptions& options) {
   add_choice(app, options.choice);
-  app.add_option("--resume", options.resume,
-                 "Finish the run in this folder; what it was about is taken from there")
-      ->check(CLI::ExistingDirectory);
+  CLI::Option* resume = app.add_option("--resume", options.resume,
+                                       "Finish the run in this folder; what it was about is taken from there")
+                            ->check(CLI::ExistingDirectory);
+  app.add_option("--merge", options.merge,
+                 "Folders of the shards of a run: write their one matrix to --out, and try nothing")
+      ->check(CLI::ExistingDirectory)
+      ->excludes(resume);
   app.add_option("--out", options.out, "Folder for faults.jsonl, kill_matrix.csv and faults.md")
       ->capture_default_str();
   app.add_option("--equivalent", options.equivalent,

@@ -21,7 +21,7 @@ INTERFACES = {
     "harness/commands/fuzz": {"harness/commands/fuzz/fuzz"},
     "harness/commands/judge": {"harness/commands/judge/judge", "harness/commands/judge/options"},
     "harness/commands/mutate": {"harness/commands/mutate/mutate", "harness/commands/mutate/options",
-                                "harness/commands/mutate/trial_worker"},
+                                "harness/commands/mutate/fault_page", "harness/commands/mutate/trial_worker"},
     "harness/commands/new_op": {"harness/commands/new_op/new_op"},
 }
 INCLUDE = re.compile(r'^#include "([\w/]+\.h)"', re.MULTILINE)

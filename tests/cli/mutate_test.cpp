@@ -118,6 +118,33 @@ TEST_F(MutateCommand, SharesFaultsAmongShards) {
   EXPECT_EQ(lines_in(parts), lines_in(all));
 }
 
+TEST_F(MutateCommand, MergesShardsIntoTheMatrixOfOneRun) {
+  const std::vector<std::string> choice{
+      "mutate", "q8ta_relu.comp", "--cases", folder_ / "cases.yaml", "--limit", "6", "--jobs", "1"};
+  const auto run = [&](const std::string& name, std::vector<std::string> more) {
+    std::vector<std::string> words = choice;
+    more.insert(more.end(), {"--out", folder_ / name});
+    words.insert(words.end(), more.begin(), more.end());
+    return assay(words);
+  };
+  run("a", {"--shard", "1/2"});
+  run("b", {"--shard", "2/2"});
+  const ProcessResult merged = assay({"mutate", "--merge", folder_ / "b", folder_ / "a", "--out", out()});
+  EXPECT_THAT(merged.out, HasSubstr("score     ")) << merged.err;
+  const std::string matrix = text_of(out() + "/kill_matrix.csv");
+  EXPECT_EQ(lines_in(matrix), 7);
+  EXPECT_EQ(matrix.find(",not run,"), std::string::npos) << matrix;
+  const ProcessResult resumed = assay({"mutate", "--resume", out(), "--jobs", "1"});
+  EXPECT_EQ(resumed.exit_code, merged.exit_code) << resumed.err;
+  EXPECT_EQ(text_of(out() + "/kill_matrix.csv"), matrix) << "nothing was left to try";
+
+  run("c", {"--shard", "2/2", "--seed", "7"});
+  const ProcessResult refused =
+      assay({"mutate", "--merge", folder_ / "a", folder_ / "c", "--out", folder_ / "d"});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--seed is '7', and '1' there"));
+}
+
 TEST_F(MutateCommand, ReportsWhatTheBudgetLeavesOut) {
   const ProcessResult result = mutate({"q8ta_relu.comp", "--jobs", "1", "--budget", "0.001"});
   EXPECT_EQ(result.exit_code, 2);

@@ -505,6 +505,74 @@ class HostilePage(BrowserTest):
         self.assert_no_complaints(page)
 
 
+class FaultsPage(BrowserTest):
+    """The kill matrix of `assay mutate`, as a section and as a page of its own."""
+
+    matrix = PUBLISHED / "faults"
+
+    def rows(self):
+        return rows_of(self.matrix, "kill_matrix.csv")
+
+    def test_a_section_shows_the_score_and_what_survived(self):
+        page = self.made("faults", PUBLISHED / "lavapipe", "--faults", self.matrix)
+        page.open()
+        ends = collections.Counter(row["status"] for row in self.rows())
+        score = f"({ends['killed']} of {ends['killed'] + ends['survived']}) seeded faults."
+        self.assertIn(score, page.text("#faults-part"))
+        self.assertIn("Tried on llvmpipe", page.text("#faults-part"))
+        page.click(".of-faults a")
+        self.assert_soon_equal(lambda: page.script("return document.activeElement.id"), "faults-heading")
+        survivors = [row for row in self.rows() if row["status"] == "survived"]
+        lines = page.script("return [...document.querySelector('.fault-list').querySelectorAll('tbody tr')].map("
+                            "line => [...line.children].map(cell => cell.textContent))")
+        self.assertCountEqual([(line[0], line[1], line[3].replace("\u202f", "")) for line in lines],
+                              [(f"{row['file']}:{row['line']}:{row['column']}", row["operator"], row["rows_ran"]) for row in survivors])
+        tables = page.script("return [...document.querySelectorAll('.fault-list')].slice(-2).map(table =>"
+                             "[...table.querySelectorAll('tbody tr')].map(line => [...line.children].map(cell => cell.textContent)))")
+        for column, lines in zip(("file", "operator"), tables, strict=True):
+            survived = collections.Counter(row[column] for row in self.rows() if row["status"] == "survived")
+            self.assertEqual({line[0]: int(line[4]) for line in lines},
+                             {name: survived[name] for name in {row[column] for row in self.rows()}})
+        self.assert_no_complaints(page)
+
+    def test_the_matrix_is_saved_as_it_is(self):
+        page = self.made("faults-alone", "--faults", self.matrix)
+        page.open()
+        self.assertIn("seeded faults", page.text("#summary"))
+        self.assertEqual(page.count("main > *"), 1, "there are no reports")
+        self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(self.out.resolve())})
+        saved = self.out / "kill_matrix.csv"
+        saved.unlink(missing_ok=True)
+        page.script("document.querySelector('#faults-part > .buttons .save').click()")
+        self.assert_soon_equal(saved.read_bytes, (self.matrix / "kill_matrix.csv").read_bytes())
+        self.assert_no_overflow(page, "faults")
+        self.assert_no_complaints(page)
+
+    def test_no_code_becomes_markup(self):
+        folder = self.out / "hostile-faults"
+        folder.mkdir(exist_ok=True)
+        rows = self.rows()[:200]
+        words = ("file", "operator", "before", "after", "killed_by", "how", "reason", "fault")
+        with open(folder / "kill_matrix.csv", "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            for status in ("survived", "killed", "equivalent"):
+                for row in rows:
+                    kills = int(status == "killed")
+                    writer.writerow(dict(row, status=status, kills=kills, rows_left=0, **dict.fromkeys(words, HOSTILE)))
+        (folder / "faults.md").write_text(f"# F\n\nScore: 50.0 % (200 of 400), {HOSTILE}\n", encoding="utf-8")
+        page = self.made("hostile-faults", "--faults", folder)
+        page.open()
+        page.script("for (const list of document.querySelectorAll('.fault-list')) list.open = true")
+        self.assertIn("Tried <script>", page.text("#faults-part"))
+        self.assertGreaterEqual(page.text("#faults-part").count("<script>window.hacked"), 300)
+        self.assertEqual(page.texts(".fault-list h3"), ["Survivors: 200", "Fragile: 200", "Equivalent: 200", "By file", "By operator"])
+        self.assertFalse(page.script("return 'hacked' in window"))
+        self.assertEqual(page.count("img, iframe, object, embed"), 0)
+        self.assert_no_overflow(page, "hostile-faults")
+        self.assert_no_complaints(page)
+
+
 def write_picture(assay, out, path):
     """Writes the picture in README.md: the roofline of a published report."""
     out.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 #include "harness/base/file.h"
 #include "harness/commands/farm/night_folder.h"
 #include "harness/commands/find_report.h"
+#include "harness/commands/mutate/fault_page.h"
 #include "harness/commands/read/report.h"
 #include "harness/commands/read/runs_over_time.h"
 #include "harness/report/compare/run_noise.h"
@@ -228,16 +229,38 @@ std::optional<std::vector<PagePart>> parts_of(KnownRuns& runs, const PageOptions
   return std::move(data).parts();
 }
 
-}  // namespace
-
-ExitCode page(const PageOptions& options, const Terminal& terminal) {
+/// The data of the reports that the options name; of no report if they name none.
+std::vector<PagePart> parts_of_reports(const PageOptions& options, const Terminal& terminal) {
+  if (options.reports.empty()) {
+    const NightSummaries none;
+    return PageData(none).parts();
+  }
   LeftOut left_out(terminal.log, "writing a page");
   const RunNoise noise = read_run_noise(options.run_noise);
   KnownRuns runs = read_runs(options.reports, left_out);
   std::optional<std::vector<PagePart>> parts;
   while (!parts && !runs.journals.empty()) parts = parts_of(runs, options, noise, left_out);
   if (!parts) left_out.throw_none_readable();
-  write_text(options.out, terminal.out, [&] { return page_html(*parts); });
+  return std::move(*parts);
+}
+
+void check(const PageOptions& options) {
+  if (!options.reports.empty()) return;
+  if (options.faults.empty())
+    throw Error("writing a page: name reports, or a folder of `assay mutate` with --faults");
+  if (!options.base.empty() || !options.night.empty())
+    throw Error("writing a page: --base and --night are about reports, and none is named");
+}
+
+}  // namespace
+
+ExitCode page(const PageOptions& options, const Terminal& terminal) {
+  check(options);
+  std::optional<PagePart> faults;
+  if (!options.faults.empty()) faults = fault_part(options.faults);
+  std::vector<PagePart> parts = parts_of_reports(options, terminal);
+  if (faults) parts.push_back(std::move(*faults));
+  write_text(options.out, terminal.out, [&] { return page_html(parts); });
   return ExitCode::Fine;
 }
 

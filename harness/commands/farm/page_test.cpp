@@ -164,6 +164,33 @@ TEST_F(PageCommand, RefusesANightWithoutAVerdict) {
               HasSubstr("has no verdict.txt and nightly.json yet; `assay verdict` writes them"));
 }
 
+TEST_F(PageCommand, HasSeededFaultsNextToReportsOrAlone) {
+  const test::TemporaryFolder faults;
+  faults.write("kill_matrix.csv",
+               "fault,file,line,column,operator,before,after,status,kills,killed_by,how,words,rows_ran,"
+               "rows_left,cpu_s,line_hash,reason\r\n"
+               "f1,a.comp,1,1,limit_dropped,x,y,survived,0,,,,3,0,0.1,abc,\r\n");
+  const fs::path night = write_night("night-1", {test::passed("a")});
+  const std::string without = page_of({night});
+  std::ostringstream with, alone;
+  page({.out = "-", .reports = {night}, .faults = faults.path()}, {with, with, with});
+  page({.out = "-", .reports = {}, .faults = faults.path()}, {alone, alone, alone});
+  const std::string part = R"(class="data" id="faults">)";
+  EXPECT_EQ(without.find(part), std::string::npos);
+  EXPECT_NE(with.str().find(part), std::string::npos);
+  EXPECT_NE(alone.str().find(part), std::string::npos);
+  EXPECT_GT(with.str().size(), without.size());
+}
+
+TEST_F(PageCommand, NeedsReportsOrFaults) {
+  EXPECT_THAT(test::error_of([&] { page_of({}); }), HasSubstr("name reports, or a folder of `assay mutate`"));
+  std::ostringstream out;
+  EXPECT_THAT(test::error_of([&] {
+                page({.out = "-", .reports = {}, .base = {"x"}, .faults = "y"}, {out, out, out});
+              }),
+              HasSubstr("--base and --night are about reports"));
+}
+
 TEST_F(PageCommand, LeavesOutAFolderWithoutReportsUnlessThereIsNoOther) {
   const fs::path empty = out() / "empty";
   fs::create_directories(empty);

@@ -9,6 +9,7 @@
 #include "harness/commands/mutate/fault_list.h"
 #include "harness/commands/mutate/fault_reports.h"
 #include "harness/commands/mutate/fault_result.h"
+#include "harness/commands/mutate/merged_faults.h"
 #include "harness/external/load_ops.h"
 
 #include <fmt/format.h>
@@ -25,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The options with what a resumed run was about.
-MutateOptions with_resumed(MutateOptions options) {
+/// The options with what a resumed run, or the run of merged shards, was about.
+MutateOptions with_resumed(MutateOptions options, const std::optional<FaultJournalContent>& merged) {
   if (!options.resume.empty()) {
     options.out = options.resume;
     options.choice = read_fault_journal(fault_journal_in(options.out)).run.choice;
@@ -36,6 +37,7 @@ MutateOptions with_resumed(MutateOptions options) {
                     "another folder with --out",
                     options.out.string(), options.out.string()));
   }
+  if (merged) options.choice = merged->run.choice;
   if (fs::path& ops = options.choice.op_folder; !ops.empty()) {
     if (!fs::is_regular_file(ops / external::manifest_name)) {
       throw Error(fmt::format("starting assay mutate: there is no {} in {}: --ops names the folder of one op",
@@ -145,11 +147,17 @@ void print_end(const fs::path& folder, std::span<const FaultRecord> records, std
       score.not_run, (folder / "kill_matrix.csv").string(), (folder / "faults.md").string());
 }
 
+std::optional<FaultJournalContent> merged_shards(const MutateOptions& options, std::ostream& log) {
+  if (options.merge.empty()) return std::nullopt;
+  return merged_faults(options.merge, log);
+}
+
 /// A run of the command, from its options to its files.
 class Mutation {
  public:
   Mutation(const MutateOptions& asked, const Context& context, const Terminal& terminal)
-      : options_(with_resumed(asked)),
+      : merged_(merged_shards(asked, terminal.log)),
+        options_(with_resumed(asked, merged_)),
         context_(with_ops(context, options_.choice.op_folders())),
         terminal_(terminal),
         sources_(sources_of(options_)) {
@@ -171,6 +179,7 @@ class Mutation {
       terminal_.log << "no line of the shaders that were chosen can have a fault, or none has changed\n";
       return options_.choice.since.empty() ? ExitCode::Usage : ExitCode::Fine;
     }
+    if (merged_) return merge();
     const CaseOptions cases = cases_of(options_);
     const LoadResult loaded = load_and_complain(cases, context_.registry, terminal_.errors);
     const gpu::Instance instance;
@@ -181,6 +190,18 @@ class Mutation {
   }
 
  private:
+  /// Writes what the shards found as a run without shards would have. That run can be resumed.
+  ExitCode merge() {
+    if (merged_->run.sources != hash_of(all_, sources_)) {
+      throw Error(
+          "merging shards of assay mutate: the shaders are not those of the shards; use their binary, and "
+          "with --shaders or --ops the folder as it was");
+    }
+    make_directories(options_.out);
+    const FaultJournal journal(fault_journal_in(options_.out), *merged_);
+    return finish(merged_->run, records_of(drawn_, merged_->results));
+  }
+
   ExitCode run_on(std::size_t device, const DeviceInfo& info, const TrialRows& rows,
                   const std::function<bool()>& stop_requested) {
     FaultJournalContent content{.run = {.choice = options_.choice,
@@ -226,6 +247,7 @@ class Mutation {
     return enough && wrong.empty() ? ExitCode::Fine : ExitCode::Failures;
   }
 
+  std::optional<FaultJournalContent> merged_;  ///< with --merge
   MutateOptions options_;
   Context context_;
   const Terminal& terminal_;

@@ -31,6 +31,8 @@ struct MutateOptions {
   };
   Choice choice;
   std::filesystem::path resume;  ///< folder of a run to be finished; empty: a new run
+  /// --merge: folders of a run's shards, which become one in `out`; no fault is tried. Empty: a run.
+  std::vector<std::filesystem::path> merge;
   std::filesystem::path out = "assay-mutate";
   std::filesystem::path equivalent;  ///< list of equivalent faults; empty: the one with the shaders
   double budget_s = 0;               ///< no fault is begun later; 0: no limit

@@ -1,9 +1,12 @@
 #include "harness/engine/ceilings/ceilings_bench.h"
 
+#include "tests/support/shaders_under_test.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <spirv-tools/libspirv.hpp>
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -68,7 +71,7 @@ class KernelTest : public ::testing::Test {
 
   gpu::Instance instance{{.validation = true}};
   gpu::Device device{instance, gpu::select_devices(instance.devices(), {}).front()};
-  gpu::ShaderLibrary shaders;
+  gpu::ShaderLibrary shaders{test::shaders_under_test()};
   gpu::Workspace workspace{device, {}, buffers(half_bytes), 0};
 };
 
@@ -100,6 +103,26 @@ TEST_F(KernelTest, FillWritesBothBuffersWithWordsThatDiffer) {
   EXPECT_NEAR(static_cast<double>(bits) / static_cast<double>(all.size()), 16, 0.1);
 }
 
+/// What fill.comp makes of a word's number.
+std::uint32_t mixed(std::uint32_t x) {
+  x = (x ^ (x >> 16)) * 0x7feb352dU;
+  x = (x ^ (x >> 15)) * 0x846ca68bU;
+  return x ^ (x >> 16);
+}
+
+// Any other function might leave patterns that memory compresses. The buffers are longer than what is filled.
+TEST_F(KernelTest, FillWritesTheHashOfEachPlaceAndNoMore) {
+  constexpr std::uint64_t bytes = half_bytes - 5 * 16;
+  run(fill_program(grid, bytes));
+  for (const std::uint32_t buffer : {first, second}) {
+    const std::vector<std::uint32_t> filled = words(buffer);
+    for (std::uint32_t i = 0; i < filled.size(); ++i) {
+      const std::uint32_t number = 8 * (i / 4) + i % 4 + (buffer == second ? 4 : 0);
+      ASSERT_EQ(filled[i], i < bytes / 4 ? mixed(number) : untouched) << buffer << ' ' << i;
+    }
+  }
+}
+
 TEST_F(KernelTest, CopyCopiesTheFootprintAndNoMore) {
   run(fill_program(grid, half_bytes));
   const std::vector<std::uint32_t> from = words(first);
@@ -127,6 +150,38 @@ TEST_F(KernelTest, WriteWritesTheWholeFootprintAndNoMore) {
         ASSERT_EQ(after[i] != untouched, i < half_words(walk)) << i;
       }
     }
+  }
+}
+
+// Words that differ from one another, as equal ones could be compressed. With rounds, workgroups write the
+// same chunks in any order.
+TEST_F(KernelTest, WriteWritesAWordOfEachInvocationAndItsComplement) {
+  constexpr std::array<std::uint32_t, 4> factors{0x9e3779b9, 0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f};
+  for (const Walk walk : walks()) {
+    if (walk.rounds) continue;
+    SCOPED_TRACE(walk.vectors);
+    run(bandwidth_kernel(Access::Write, walk, grid, footprint_of(walk), 1).program);
+    const std::vector<std::uint32_t> a = words(first), b = words(second);
+    for (std::uint32_t i = 0; i < half_words(walk); ++i) {
+      const std::uint32_t vector = i / 4, chunk = vector / (walk.vectors * grid.local_size);
+      const std::uint32_t invocation = chunk * grid.local_size + vector % grid.local_size;
+      ASSERT_EQ(a[i], invocation * factors.at(i % 4)) << i;
+      ASSERT_EQ(b[i], ~a[i]) << i;
+    }
+  }
+}
+
+// A grid of many workgroups is folded, which leaves some past the end.
+TEST_F(KernelTest, SurplusWorkgroupsMoveNothing) {
+  constexpr Walk walk{.vectors = 1, .rounds = false};
+  Program program = bandwidth_kernel(Access::Write, walk, grid, footprint_of(walk), 1).program;
+  ASSERT_EQ(program.dispatches.front().workgroups, (std::array<std::uint32_t, 3>{3, 1, 1}));
+  program.dispatches.front().workgroups = {3, 2, 1};
+  run(program);
+  for (const std::uint32_t buffer : {first, second}) {
+    const std::vector<std::uint32_t> after = words(buffer);
+    for (std::size_t i = 0; i < after.size(); ++i)
+      ASSERT_EQ(after[i] != untouched, i < half_words(walk)) << i;
   }
 }
 
@@ -178,6 +233,31 @@ TEST_F(KernelTest, ReadTakesAnotherChunkEachRound) {
       }
     }
   }
+}
+
+// More invocations than the sink has words, of which one has the result that is kept.
+TEST_F(KernelTest, ReadStoresWhatIsKeptAndBeginsAgainAtTheSinksEnd) {
+  constexpr Walk walk{.vectors = 1, .rounds = false};
+  const std::uint32_t words_of_sink = static_cast<std::uint32_t>(words(sink).size());
+  const std::uint32_t chunks = words_of_sink / grid.local_size + 1, local = 7;
+  const std::uint64_t footprint = chunks * chunk_bytes(walk, grid);
+  gpu::Workspace large(device, {}, buffers(footprint / 2), 0);
+  std::vector<std::uint32_t> a(footprint / 8, 0);
+  const std::size_t kept = 4 * ((std::size_t{chunks} - 1) * grid.local_size + local);
+  a.at(kept) = 0x1234567;
+  a.at(kept + 2) = 0x80000000;
+  large.write(Resource::tensor(first), bytes_of(a));
+  large.write(Resource::tensor(second), bytes_of(std::vector<std::uint32_t>(a.size(), 0)));
+  large.write(Resource::tensor(sink), bytes_of(std::vector<std::uint32_t>(words_of_sink, untouched)));
+  const Keep keep{.mask = 0xff0000ff, .value = 0x81000067};
+  const Program program = bandwidth_kernel(Access::Read, walk, grid, footprint, 1, keep).program;
+  gpu::Executable(device, shaders, program, buffers(footprint / 2), 0).run(large, "test", 30);
+  std::vector<std::uint32_t> stored(words_of_sink, untouched);
+  const std::vector<std::byte> bytes = large.read(Resource::tensor(sink));
+  std::memcpy(stored.data(), bytes.data(), bytes.size());
+  std::vector<std::uint32_t> expected(words_of_sink, untouched);
+  expected.at(local) = 0x81234567;
+  EXPECT_EQ(stored, expected);
 }
 
 TEST_F(KernelTest, BandwidthCountsTheBytesOfItsChunks) {

@@ -1,6 +1,7 @@
 #include "harness/engine/ceilings/matrix_check.h"
 
 #include "harness/base/error.h"
+#include "tests/support/shaders_under_test.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +48,7 @@ class MatrixCheckTest : public ::testing::Test {
   test::TemporaryFolder folder;
   gpu::Instance instance;
   gpu::Device device{instance, gpu::select_devices(instance.devices(), {}).front()};
-  gpu::ShaderLibrary shaders;
+  gpu::ShaderLibrary shaders{test::shaders_under_test()};
 };
 
 TEST_F(MatrixCheckTest, PlainCodeOfEveryVendorsShapeIsRight) {

@@ -3,6 +3,7 @@
 #include "harness/base/statistics.h"
 #include "harness/gpu/commands/submission.h"
 #include "tests/support/gpu.h"
+#include "tests/support/shaders_under_test.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +32,7 @@ class ClockProbeTest : public GpuTest {
     return values;
   }
 
-  ShaderLibrary library;
+  ShaderLibrary library{shaders_under_test()};
 };
 
 TEST_F(ClockProbeTest, DoesSixteenStepsARoundInEveryInvocation) {

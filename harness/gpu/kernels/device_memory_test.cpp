@@ -1,4 +1,5 @@
 #include "tests/support/gpu.h"
+#include "tests/support/shaders_under_test.h"
 
 namespace assay::gpu {
 namespace {
@@ -12,7 +13,7 @@ class DeviceMemoryTest : public GpuTest, public ::testing::WithParamInterface<bo
   DeviceMemory memory{device(), library(), {.window = 256, .kernels_only = GetParam()}};
 
   static ShaderLibrary& library() {
-    static ShaderLibrary shared({.directories = {}, .cache_directory = {}});
+    static ShaderLibrary shared(shaders_under_test());
     return shared;
   }
 
@@ -48,6 +49,37 @@ TEST_P(DeviceMemoryTest, PoisonsWithTheBytesOfTheHost) {
         Workspace one = workspace({}, {words(count)}, guard);
         memory.poison(one, {{{tensor, poison, poison}}});
         EXPECT_TRUE(one.read(tensor) == poisoned(one.size(tensor), poison)) << count << " guard " << guard;
+      }
+    }
+  }
+}
+
+// The kernel by itself, in the middle of a buffer: what it writes past the end would else be a guard that is
+// poisoned later.
+TEST_P(DeviceMemoryTest, PoisonsTheWordsAskedForAndNoOther) {
+  if (!GetParam()) GTEST_SKIP() << "the host has no kernel";
+  constexpr std::int64_t all = 640;
+  const std::vector<Physical> tensors{words(all)};
+  for (const std::int64_t first : {3, 4}) {
+    for (const std::int64_t position : {5, 6, 64}) {
+      for (const std::int64_t count : {1, 2, 131, 132}) {
+        const Poison poison = Poison::B.of(3);
+        Program program;
+        Dispatch& dispatch = program.dispatches.emplace_back(
+            Dispatch{.label = "poison", .shader = "poison.comp", .local_size = {64, 1, 1}});
+        dispatch.workgroups = {2, 3, 1};  // more than are needed
+        dispatch.push.add(first).add(count).add(position);
+        dispatch.push.add(static_cast<std::int64_t>(poison.mask() & 0xFFFFFFFFU));
+        dispatch.push.add(static_cast<std::int64_t>(poison.mask() >> 32));
+        dispatch.bindings = {Resource::tensor(0)};
+        Workspace one = workspace(program, tensors, 0);
+        write_ramp(one, 5);
+        Executable(device(), library(), program, tensors, 0).run(one, "poison", timeout_s);
+        std::vector<std::byte> expected = ramp(all * 4, 5);
+        const std::vector<std::byte> bytes =
+            poisoned(static_cast<std::size_t>(count) * 4, poison, static_cast<std::uint64_t>(position) * 4);
+        std::ranges::copy(bytes, expected.begin() + first * 4);
+        EXPECT_TRUE(one.read(tensor) == expected) << first << ' ' << position << ' ' << count;
       }
     }
   }

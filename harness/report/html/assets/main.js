@@ -3,6 +3,7 @@
 import {drawAccuracy} from "./accuracy.js";
 import {drawFilters, showFilters} from "./choice.js";
 import {readCore} from "./data.js";
+import {drawFaults, faultSentence, readFaults} from "./faults.js";
 import {day} from "./format.js";
 import {drawHeatMap} from "./heat_map.js";
 import {drawImpls} from "./impls.js";
@@ -110,6 +111,19 @@ function title(core) {
     day(dates.concat(core.runs.map((run) => run.date)).sort().pop() || "");
 }
 
+// Without reports there is nothing to show but faults.
+function showFaultsAlone(faults) {
+  const others = "main > :not(.of-faults), nav, .skip, header .note";
+  for (const node of document.querySelectorAll(others)) node.remove();
+  document.title = "assay: seeded faults";
+  document.getElementById("summary").textContent = faultSentence(faults);
+  const note = () => {
+    document.documentElement.dataset.state = location.hash;
+  };
+  addEventListener("hashchange", note);
+  note();
+}
+
 async function main() {
   if (typeof DecompressionStream === "undefined") {
     document.getElementById("summary").textContent =
@@ -117,6 +131,13 @@ async function main() {
     return;
   }
   const core = await readCore();
+  const faults = await readFaults();
+  const isAlone = core.devices.length === 0;
+  if (faults) drawFaults(faults, isAlone);
+  if (faults && isAlone) {
+    showFaultsAlone(faults);
+    return;
+  }
   title(core);
   drawVerdict(core);
   drawModels(core);
