@@ -18,8 +18,8 @@ struct Edit {
   std::function<std::optional<Case>(const Case&)> apply;
 };
 
-/// All ways to make the case simpler by one step: sizes towards 1, dims left out or merged, parameters, forms, fills,
-/// impl and tunables towards their defaults. Large steps come before small ones.
+/// All ways to make the case simpler by one step: sizes towards 1, dims left out or merged, parameters,
+/// forms, fills, impl and tunables towards their defaults. Large steps come before small ones.
 std::vector<Edit> simplifications(const Case& of);
 
 /// How much there is to read in a case, and how large it is: an edit is an improvement if it makes this

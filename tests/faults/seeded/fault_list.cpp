@@ -32,7 +32,7 @@ class Reader {
 
   SeededFault fault(const YAML::Node& node) {
     if (!node.IsMap())
-      throw wrong(node, "this is no map: a fault has name, shader, was, is and filter or test");
+      throw wrong(node, "this is no map: a fault has name, shader, was, is and filter, test or fuzz");
     check_keys(node);
     SeededFault fault;
     fault.name = text(node, "name");
@@ -43,25 +43,35 @@ class Reader {
     if (node["word"]) fault.word = word(node);
     fault.missed = node["missed"] && node["missed"].as<bool>();
     if (node["at_least"]) fault.at_least = node["at_least"].as<std::size_t>();
-    if (node["filter"].IsDefined() == node["test"].IsDefined()) {
-      throw wrong(node,
-                  "fault '" + fault.name + "' needs either filter: (rows) or test: (tests of ops_test)");
-    }
-    if (node["test"]) {
-      fault.tests = text(node, "test");
-    } else {
-      fault.rows = text(node, "filter");
-      fault.tiers = tiers(node);
-      if (node["cases"]) fault.cases = text(node, "cases");
-    }
+    read_who_sees_it(node, fault);
     if (fault.was.empty() || fault.was == fault.is) throw wrong(node, "'" + fault.name + "' changes nothing");
     if (!names_.insert(fault.name).second) throw wrong(node, "a second fault '" + fault.name + "'");
     return fault;
   }
 
+  void read_who_sees_it(const YAML::Node& node, SeededFault& fault) const {
+    const auto has = [&](const char* key) { return node[key] ? 1 : 0; };
+    if (has("filter") + has("test") + has("fuzz") != 1) {
+      throw wrong(node, "fault '" + fault.name +
+                            "' needs one of filter: (rows), test: (tests of ops_test) and fuzz: (an op)");
+    }
+    if (node["test"]) {
+      fault.tests = text(node, "test");
+    } else if (node["fuzz"]) {
+      fault.fuzzed_op = text(node, "fuzz");
+      fault.why = text(node, "why");
+      fault.in_ci = node["ci"] && node["ci"].as<bool>();
+    } else {
+      fault.rows = text(node, "filter");
+      fault.tiers = tiers(node);
+      if (node["cases"]) fault.cases = text(node, "cases");
+    }
+  }
+
   void check_keys(const YAML::Node& node) const {
-    static const std::set<std::string> known{"name", "shader", "was",  "is",       "all",  "filter",
-                                             "tier", "cases",  "test", "at_least", "word", "missed"};
+    static const std::set<std::string> known{"name",   "shader", "was",   "is",   "all",
+                                             "filter", "tier",   "cases", "test", "at_least",
+                                             "word",   "missed", "fuzz",  "why",  "ci"};
     for (const auto& entry : node) {
       const auto key = entry.first.as<std::string>();
       if (!known.contains(key)) throw wrong(entry.first, "unknown key '" + key + "'");

@@ -10,7 +10,7 @@
 namespace assay::test {
 
 /// A fault that somebody might make in a kernel: a text of its source replaced by another, and what must see
-/// it. Either `rows` or `tests` is given.
+/// it. Either `rows`, `tests` or `fuzzed_op` is given.
 struct SeededFault {
   std::string name;    ///< letters, digits, _
   std::string shader;  ///< "copy.comp", or the path of an include below shaders/
@@ -25,7 +25,10 @@ struct SeededFault {
   /// The word that the diagnosis of rows must have (Diagnosis::word), "silent" if there must be none; empty:
   /// any.
   std::string word;
-  bool missed = false;  ///< the diagnosis is known not to have it
+  bool missed = false;    ///< the diagnosis is known not to have it
+  std::string fuzzed_op;  ///< an op of which `assay fuzz` must find it, as no written case does
+  std::string why;        ///< no written case shows it
+  bool in_ci = false;     ///< CI fuzzes it; else it is done on demand
 };
 
 /// Prints a test's parameter for GoogleTest as its shader: CTest accepts no text with quotes and semicolons.

@@ -58,11 +58,23 @@ TEST(FaultList, MayHaveAWordOfTheDiagnosis) {
               ThrowsMessage<std::runtime_error>(HasSubstr("no diagnosis has the word 'magic'")));
 }
 
+TEST(FaultList, MayHaveAnOpThatIsFuzzed) {
+  const TemporaryFolder folder;
+  const std::string fault =
+      "- {name: a, shader: b, was: c, is: d, fuzz: view, why: No case is so., ci: true}";
+  const SeededFault read = read_faults(folder.write("f.yaml", fault)).at(0);
+  EXPECT_EQ(read.fuzzed_op, "view");
+  EXPECT_EQ(read.why, "No case is so.");
+  EXPECT_TRUE(read.in_ci);
+}
+
 TEST(FaultList, SaysWhereItIsWrong) {
   const TemporaryFolder folder;
   const std::vector<std::pair<std::string, std::string>> wrong{
       {std::string(one_fault) + one_fault, "f.yaml:7: a second fault 'left_out'"},
-      {"- {name: a, shader: b, was: c, is: d}", "f.yaml:1: fault 'a' needs either filter: (rows) or test:"},
+      {"- {name: a, shader: b, was: c, is: d}", "f.yaml:1: fault 'a' needs one of filter: (rows), test:"},
+      {"- {name: a, shader: b, was: c, is: d, fuzz: e}", "lacks the text 'why'"},
+      {"- {name: a, shader: b, was: c, is: d, fuzz: e, test: f}", "needs one of filter:"},
       {"- {name: a, shader: b, was: c, is: d, filter: e}", "lacks 'tier'"},
       {"- {name: a, shader: b, was: c, is: c, test: e}", "'a' changes nothing"},
       {"- {name: a, shader: b, is: c, test: e}", "lacks the text 'was'"},
