@@ -34,6 +34,21 @@ TEST(Commands, ListPrintsIds) {
             "q8ta_pixel_shuffle/small/2x24x8x5/4W4C.4C1W/fused\n");
 }
 
+/// Sizes that fit may make an output that does not: run, it took the worker down, and other rows with it.
+TEST(Commands, ListRefusesATensorThatIsTooLarge) {
+  const TemporaryFolder folder;
+  const ProcessResult result =
+      assay({"list", folder.write("c.yaml",
+                                  "op: q8ta_conv2d_transposed\n"
+                                  "cases:\n"
+                                  "  - {name: big, N: 128, C: 1, H: 128, W: 128, OC: 128, "
+                                  "kernel: [1, 1], stride: [256, 256], x: {scale: 1, "
+                                  "zero_point: 0}}\n")});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err,
+              HasSubstr("c.yaml:3:6: error: tensor 'y': shape 128x128x32513x32513 has more than 2^40"));
+}
+
 TEST(Commands, ListTakesAFilter) {
   const TemporaryFolder folder;
   const ProcessResult result = assay({"list", folder.write("c.yaml", shuffle_cases), "--filter", "*-*4C1W*"});

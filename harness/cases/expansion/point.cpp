@@ -1,5 +1,6 @@
 #include "harness/cases/expansion/point.h"
 
+#include "harness/base/error.h"
 #include "harness/base/hash.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/expand.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace assay::cases {
@@ -38,6 +40,17 @@ void check_names(const PlacedMap<T>& named, std::string_view what, const std::ve
       problems.add(unknown_name(*placed.origin.caret, what, name, known));
   }
   problems.settle();
+}
+
+/// Throws Error for a tensor with more elements than any may have.
+void refuse_too_large(std::span<const TensorSpec> tensors) {
+  for (const TensorSpec& tensor : tensors) {
+    try {
+      numel(tensor.shape);
+    } catch (const Error& error) {
+      throw Error(fmt::format("tensor '{}': {}", tensor.name, error.what()));
+    }
+  }
 }
 
 }  // namespace
@@ -192,6 +205,7 @@ bool PointBuilder::set_params_and_tensors() {
   try {
     if (!set_params()) return false;
     point_.tensors = common_.tensors.of(head_.op->tensors(point_.params));
+    refuse_too_large(*point_.tensors);
     inputs_ = tensor_names(point_.tensors, TensorSpec::Role::Input);
     return true;
   } catch (const Problem&) {

@@ -221,9 +221,10 @@ class Simplifications {
     }
     for (auto at = sizes.begin(); at != sizes.end(); at = sizes.upper_bound(*at)) {
       if (sizes.count(*at) < 2) continue;
-      for (const std::int64_t size : smaller(*at, 1))
+      for (const std::int64_t size : smaller(*at, 1)) {
         add(fmt::format("size {}", *at),
             [from = *at, size](const Case& one) { return replaced(one, from, size); });
+      }
     }
   }
 

@@ -15,7 +15,6 @@ namespace assay::app {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 const Registry& shrunk_ops() {
   static const Registry made = ops::registry();

@@ -375,6 +375,8 @@ std::optional<Case> RandomPoints::with_drawn_params(const Case* base, Draw& draw
       } else {
         draw_param(*refused, values, params);
       }
+    } catch (const Error&) {  // a tensor with too many elements
+      return std::nullopt;
     }
   }
   return std::nullopt;

@@ -63,10 +63,11 @@ std::optional<Case> with_params(const Case& like, Params params) try {
   Case made = like;
   made.params = std::move(params);
   made.tensors = like.op->tensors(made.params);
+  for (const TensorSpec& tensor : *made.tensors) numel(tensor.shape);  // throws if there are too many
   take_forms(like, made);
   drop_fills_of_absent_tensors(made);
   return made;
-} catch (const ParameterError&) {
+} catch (const Error&) {
   return std::nullopt;
 }
 

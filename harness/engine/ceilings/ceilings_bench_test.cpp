@@ -246,6 +246,7 @@ TEST_F(KernelTest, ReadStoresWhatIsKeptAndBeginsAgainAtTheSinksEnd) {
   const std::size_t kept = 4 * ((std::size_t{chunks} - 1) * grid.local_size + local);
   a.at(kept) = 0x1234567;
   a.at(kept + 2) = 0x80000000;
+  a.at(kept - 4) = 0xffffffff;  // has all bits of the value, and others of the mask
   large.write(Resource::tensor(first), bytes_of(a));
   large.write(Resource::tensor(second), bytes_of(std::vector<std::uint32_t>(a.size(), 0)));
   large.write(Resource::tensor(sink), bytes_of(std::vector<std::uint32_t>(words_of_sink, untouched)));
@@ -362,8 +363,12 @@ TEST_F(KernelTest, CooperativeMatricesAreMultiplied) {
 }
 
 TEST_F(KernelTest, NothingIsStoredUnlessItIsAskedFor) {
-  run(arithmetic_kernel(fma(Real::Single), grid, 2).program);
-  EXPECT_EQ(words(sink), std::vector<std::uint32_t>(words(sink).size(), untouched));
+  std::vector<Arithmetic> all{fma(Real::Single)};
+  if (device.info().has(Feature::DotProduct)) all.push_back(dot4x8(Addition::Plain));
+  for (const Arithmetic& arithmetic : all) {
+    run(arithmetic_kernel(arithmetic, grid, 2).program);
+    EXPECT_EQ(words(sink), std::vector<std::uint32_t>(words(sink).size(), untouched));
+  }
 }
 
 TEST(CeilingKernels, CountTwoOperationsAMultiplyAdd) {
