@@ -10,7 +10,6 @@
 #include <charconv>
 #include <limits>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <span>
 #include <string>
@@ -188,6 +187,7 @@ class ProfileReader {
   ProfileReader(const Json& root, const ProfileText& text) : root_(root), text_(text) {
     if (!root.is_object()) fail({&root, "/"}, "an object");
     find_capabilities();
+    std::ranges::reverse(capabilities_);  // the last counts
   }
 
   DeviceProfile read(std::string name) {
@@ -256,11 +256,11 @@ class ProfileReader {
     capabilities_.push_back(found);
   }
 
-  /// A member of the first of these structures that has it; of several capabilities the last counts.
+  /// A member of the first of these structures that has it, in the first of the capabilities.
   Found find(const char* section, Structures structures, const char* name) const {
     for (const char* structure : structures) {
       if (structure == nullptr) continue;
-      for (const Found& one : std::views::reverse(capabilities_)) {
+      for (const Found& one : capabilities_) {
         const Found in_section = member(one, section);
         const Found in_structure = in_section ? member(in_section, structure) : Found{};
         const Found found = in_structure ? member(in_structure, name) : Found{};
@@ -276,7 +276,7 @@ class ProfileReader {
     return find("properties", std::array{structure}, name);
   }
   Found limit(const char* name) const {
-    for (Found at : std::views::reverse(capabilities_)) {
+    for (Found at : capabilities_) {
       for (const char* part : {"properties", "VkPhysicalDeviceProperties", "limits", name}) {
         if (at) at = member(at, part);
       }
@@ -499,7 +499,7 @@ class ProfileReader {
 
   const Json& root_;
   const ProfileText& text_;
-  std::vector<Found> capabilities_;
+  std::vector<Found> capabilities_;  ///< those that count first are first
   Found api_;
 };
 

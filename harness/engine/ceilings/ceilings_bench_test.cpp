@@ -112,7 +112,7 @@ std::uint32_t mixed(std::uint32_t x) {
 
 // Any other function might leave patterns that memory compresses. The buffers are longer than what is filled.
 TEST_F(KernelTest, FillWritesTheHashOfEachPlaceAndNoMore) {
-  constexpr std::uint64_t bytes = half_bytes - 5 * 16;
+  constexpr std::uint64_t bytes = half_bytes - std::uint64_t{5} * 16;
   run(fill_program(grid, bytes));
   for (const std::uint32_t buffer : {first, second}) {
     const std::vector<std::uint32_t> filled = words(buffer);

@@ -94,8 +94,9 @@ function content(core, row, known) {
     facts.failure ? element("pre", {class: "failure"}, facts.failure.trim()) : null,
     facts.map ? mapFigure(facts.map) : null,
     verdictPart(row, facts),
-    row.imprecise ? element("p", {class: "imprecise"}, `The time is imprecise: ${row.imprecise}. Do not decide from it.`) :
-                null,
+    row.imprecise ?
+      element("p", {class: "imprecise"}, `The time is imprecise: ${row.imprecise}. Do not decide from it.`) :
+      null,
     samples ? samplesFigure(samples, width) : null,
     facts.plan ? planFigure(facts.plan, width) : null,
     ...historyFigures(core, row, known.history, known.statusNames, width),

@@ -21,8 +21,9 @@ function overBase(row) {
 
 // A time from which nothing should be decided is marked.
 function timeOf(row) {
-  return row.imprecise ? element("span", {class: "imprecise", title: row.imprecise}, `≈ ${micros(row.time_us)}`) :
-                     micros(row.time_us);
+  return row.imprecise ?
+    element("span", {class: "imprecise", title: row.imprecise}, `≈ ${micros(row.time_us)}`) :
+    micros(row.time_us);
 }
 
 const columns = [
