@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -29,9 +28,12 @@ using ::testing::UnorderedElementsAre;
 
 struct Hand final : test::FakeWorker {
   const OpenRequest& opened() const {
-    for (const WorkerRequest& request : std::views::reverse(sent))
-      if (const auto* open = std::get_if<OpenRequest>(&request)) return *open;
-    throw Error("it was not opened");
+    const OpenRequest* last = nullptr;
+    for (const WorkerRequest& request : sent) {
+      if (const auto* open = std::get_if<OpenRequest>(&request)) last = open;
+    }
+    if (last == nullptr) throw Error("it was not opened");
+    return *last;
   }
   /// The rows of the last request.
   std::vector<RowIndex> asked() const {

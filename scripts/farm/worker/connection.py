@@ -318,7 +318,7 @@ echo {token} begin
 ({options.command}
 )
 echo {token} end $?
-kill $alive
+kill -9 $alive
 """
 
     def send(self, line):
