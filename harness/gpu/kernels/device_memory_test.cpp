@@ -89,9 +89,9 @@ TEST_P(DeviceMemoryTest, PoisonsGuardsAndDataEachInItsWay) {
   Workspace one = workspace({}, {words(33)});
   memory.poison(one, {{{tensor, Poison::A, Poison::B}}});
   const std::vector<std::byte> seen = one.read(tensor);
-  const std::size_t end = guard_bytes + 33 * 4;
+  constexpr std::size_t data = std::size_t{33} * 4, end = guard_bytes + data;
   EXPECT_EQ(part(seen, 0, guard_bytes), poisoned(guard_bytes, Poison::B));
-  EXPECT_EQ(part(seen, guard_bytes, 33 * 4), poisoned(33 * 4, Poison::A, guard_bytes));
+  EXPECT_EQ(part(seen, guard_bytes, data), poisoned(data, Poison::A, guard_bytes));
   EXPECT_EQ(part(seen, end, guard_bytes), poisoned(guard_bytes, Poison::B, end));
 }
 
@@ -101,7 +101,8 @@ TEST_P(DeviceMemoryTest, LeavesDataThatAreNotToBePoisoned) {
   memory.poison(one, {{{.resource = tensor, .guards = Poison::B}}});
   const std::vector<std::byte> seen = one.read(tensor);
   EXPECT_EQ(part(seen, 0, guard_bytes), poisoned(guard_bytes, Poison::B));
-  EXPECT_EQ(part(seen, guard_bytes, 33 * 4), part(ramp(one.size(tensor), 5), guard_bytes, 33 * 4));
+  constexpr std::size_t data = std::size_t{33} * 4;
+  EXPECT_EQ(part(seen, guard_bytes, data), part(ramp(one.size(tensor), 5), guard_bytes, data));
 }
 
 TEST_P(DeviceMemoryTest, PoisonsScratchToo) {

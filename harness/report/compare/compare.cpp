@@ -369,7 +369,8 @@ std::string listing_text(const FailureGroup& group) {
 void explain_default_impls(std::span<RowVerdict> rows) {
   std::map<CaseKey, CaseRows> cases;
   for (RowVerdict& row : rows) add(cases[case_of(row)], row);
-  for (auto& [key, of] : cases) {
+  for (auto& entry : cases) {
+    CaseRows& of = entry.second;
     if (of.gone == nullptr || of.chosen == nullptr || of.has_others) continue;
     const auto why = [&](const RowInfo& other) {
       return fmt::format("; a case without `impl:` ran {} and now runs auto: {} is the same case",

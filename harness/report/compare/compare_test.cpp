@@ -188,10 +188,10 @@ TEST(CompareRuns, RefusesRunsWithAProfileBesideOthers) {
   profiled.run.device.name += " as minimum";
   RunReport other = profiled;
   other.run.device.as_if = "phone";
-  for (const auto& [base, next] :
+  for (const auto& sides :
        {std::pair{plain, profiled}, std::pair{profiled, plain}, std::pair{profiled, other}}) {
     EXPECT_THAT(
-        test::error_of([&] { compare_runs({base}, {next}); }),
+        test::error_of([&] { compare_runs({sides.first}, {sides.second}); }),
         HasSubstr(" as minimum with the limits of a profile (--as-if), which is compared only with runs "
                   "that have the same profile"));
   }
