@@ -1,8 +1,10 @@
 #include "harness/device/device_profile.h"
 
 #include <algorithm>
-#include <functional>
-#include <utility>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace assay {
 namespace {

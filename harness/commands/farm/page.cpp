@@ -145,22 +145,21 @@ std::optional<RunReport> chosen_base(const RunReport& newest, const KnownRuns& r
   return base ? std::optional(*base) : std::nullopt;
 }
 
+/// What only one of two runs did, which for that are not compared; null if they are of one kind.
+const char* difference_in_kind(const RunInfo& one, const RunInfo& other) {
+  if (one.device.as_if != other.device.as_if) return "had the limits of this profile (--as-if)";
+  if (one.robust_access != other.robust_access) return "checked every memory access (--robust-access)";
+  return nullptr;
+}
+
 /// What a newest run is compared with; nothing if that cannot be.
 std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs, const Track& track,
                                  Comparisons& comparisons, LeftOut& left_out) {
   std::optional<RunReport> base = chosen_base(newest, runs, track, comparisons, left_out);
-  if (base && base->run.device.as_if != newest.run.device.as_if) {
-    left_out.warn(
-        fmt::format("run {} is not compared with run {}: only one of them had the limits of this "
-                    "profile (--as-if)",
-                    newest.run.run_id, base->run.run_id));
-    return std::nullopt;
-  }
-  if (!base || base->run.robust_access == newest.run.robust_access) return base;
-  left_out.warn(
-      fmt::format("run {} is not compared with run {}: only one of them checked every memory access "
-                  "(--robust-access)",
-                  newest.run.run_id, base->run.run_id));
+  const char* difference = base ? difference_in_kind(base->run, newest.run) : nullptr;
+  if (difference == nullptr) return base;
+  left_out.warn(fmt::format("run {} is not compared with run {}: only one of them {}", newest.run.run_id,
+                            base->run.run_id, difference));
   return std::nullopt;
 }
 

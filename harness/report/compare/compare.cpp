@@ -67,32 +67,31 @@ void refuse_doubles(std::span<const RunReport> side, const char* name) {
 }
 
 /// With --robust-access a driver adds checks to every kernel: its times and errors are of other programs.
-void refuse_mixed_access(const PooledRuns& base, const PooledRuns& next) {
-  const RunInfo& first = base.runs.front().run;
-  for (const PooledRuns* side : {&base, &next}) {
-    for (const RunReport& report : side->runs) {
-      if (report.run.robust_access == first.robust_access) continue;
-      const RunInfo& robust = first.robust_access ? first : report.run;
-      throw Error(
-          "comparing runs: run " + printable(robust.run_id) +
-          " checked every memory access of its kernels (--robust-access), and others did not; compare runs "
-          "of one kind");
-    }
-  }
+void refuse_other_access(const RunInfo& first, const RunInfo& other) {
+  if (other.robust_access == first.robust_access) return;
+  const RunInfo& robust = first.robust_access ? first : other;
+  throw Error("comparing runs: run " + printable(robust.run_id) +
+              " checked every memory access of its kernels (--robust-access), and others did not; compare "
+              "runs of one "
+              "kind");
 }
 
 /// With --as-if a device plans and chooses as another one does: its answers and times are of no real device.
-void refuse_mixed_profiles(const PooledRuns& base, const PooledRuns& next) {
+void refuse_other_profile(const RunInfo& first, const RunInfo& other) {
+  if (other.device.as_if == first.device.as_if) return;
+  const RunInfo& profiled = first.device.as_if.empty() ? other : first;
+  throw Error(printable(
+      fmt::format("comparing runs: run {} is of {} with the limits of a profile (--as-if), which is compared "
+                  "only with runs that have the same profile",
+                  profiled.run_id, profiled.device.name)));
+}
+
+/// Runs of several kinds are not compared, on either side.
+void refuse_mixed(const PooledRuns& base, const PooledRuns& next,
+                  void (*refuse_other)(const RunInfo& first, const RunInfo& other)) {
   const RunInfo& first = base.runs.front().run;
   for (const PooledRuns* side : {&base, &next}) {
-    for (const RunReport& report : side->runs) {
-      if (report.run.device.as_if == first.device.as_if) continue;
-      const RunInfo& profiled = first.device.as_if.empty() ? report.run : first;
-      throw Error(printable(fmt::format(
-          "comparing runs: run {} is of {} with the limits of a profile (--as-if), which is compared only "
-          "with runs that have the same profile",
-          profiled.run_id, profiled.device.name)));
-    }
+    for (const RunReport& report : side->runs) refuse_other(first, report.run);
   }
 }
 
@@ -274,8 +273,8 @@ RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions opti
   refuse_doubles(base.runs, "base");
   refuse_doubles(next.runs, "new");
   if (!base.runs.empty()) {
-    refuse_mixed_profiles(base, next);
-    refuse_mixed_access(base, next);
+    refuse_mixed(base, next, refuse_other_profile);
+    refuse_mixed(base, next, refuse_other_access);
   }
   const std::set<std::string> before = devices_of(base.runs), now = devices_of(next.runs);
   options.cross_device = before.size() == 1 && now.size() == 1 && before != now;

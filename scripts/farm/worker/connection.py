@@ -11,8 +11,8 @@ the protocol (harness/engine/supervision/protocol.h) through:
    accused. If the device has rebooted meanwhile, the exit code is 1: that counts as a crash of the worker.
 
 Exit codes of adb and ssh are not trusted: they are the same for a command that fails and for a connection that does.
-The worker has ended only if the shell that ran it says so, on stdout, with a token that nobody else knows. While the
-worker is silent, that shell sends a sign of life on stderr: a connection without any is lost.
+The worker counts as ended only when the shell that ran it prints a secret token on stdout. While the worker is silent,
+that shell sends signs of life on stderr: a connection without any is lost.
 """
 
 import argparse
