@@ -52,6 +52,7 @@ dev_packages=(
   clang-format # formatting check
   clang-tidy   # static analysis of changed files
   shellcheck   # the same for these scripts
+  libjemalloc2 # tests take a tenth less time with it
   # perf.json goes through Google Benchmark's own compare.py in the tests, with its U test
   libbenchmark-tools
   python3-scipy
