@@ -30,6 +30,12 @@ Work work(const Params&, std::span<const TensorSpec> tensors) {
   return work;
 }
 
+Program rows(const BuildContext& context) {
+  Program program = norm_program(context, "layer_norm");
+  program.dispatches[0].push.add(inverse_width(context));
+  return program;
+}
+
 /// The mean is off by the gamma of its additions, factor and product, of mean|x|, and so is every deviation,
 /// after one more rounding. These errors enter y twice: by its own deviation, and by the root, which errors
 /// of the deviations change by at most their own size: the two terms of the magnitude. The root has its own
@@ -51,7 +57,7 @@ Op layer_norm() {
       .impls = {{.name = "rows",
                  .summary = "one dispatch: a row is read once, as far as its invocations can keep it",
                  .tunables = row_tunables(),
-                 .build = [](const BuildContext& context) { return norm_program(context, "layer_norm"); },
+                 .build = rows,
                  .invalid_reason = rows_invalid_reason,
                  .unit_error = unit_error}},
   };

@@ -19,7 +19,14 @@ ParamSpec eps() {
   return spec;
 }
 
+// Kernels divide values by 2^10 before they square them.
+constexpr float of_scaled_squares = 0x1p20F;
+
 }  // namespace
+
+float inverse_width(const BuildContext& context) {
+  return 1.0F / static_cast<float>(context.tensors[0].shape.back());
+}
 
 std::vector<ParamSpec> norm_params() {
   return {shape("shape", rank(1, 4)).says("of x and y; rows lie along the last dim"),
@@ -41,7 +48,7 @@ TensorSpec norm_output(const TensorSpec& x) {
 
 Program norm_program(const BuildContext& context, const std::string& name) {
   Dispatch dispatch = row_dispatch(context, name, name + ".comp", 1);
-  dispatch.push.add(1.0F / static_cast<float>(context.tensors[0].shape.back()));
+  dispatch.push.add(of_scaled_squares * inverse_width(context));
   dispatch.push.add(static_cast<float>(context.params.number("eps")));
   return {.dispatches = {std::move(dispatch)}};
 }

@@ -21,6 +21,9 @@ TensorSpec norm_output(const TensorSpec& x);
 /// One dispatch of `shader`, whose push constants are those of shaders/transformer/norms.glslh.
 Program norm_program(const BuildContext& context, const std::string& name);
 
+/// 1 / the size of a row, as kernels multiply by it.
+float inverse_width(const BuildContext& context);
+
 /// The relative error of 1 / sqrt(mean of squares + eps). Half of: a square, the additions, the mean's factor
 /// and product, + eps; and the 2 ULP of inversesqrt().
 double error_of_inverse_root(const BuildContext& context);

@@ -8,8 +8,9 @@
 
 layout(push_constant) uniform Push {
   uint rows, width;
-  float inverse_width;
+  float mean_factor;
   float eps;
+  float inverse_width;
 } push;
 
 #include "transformer/norms.glslh"
@@ -30,27 +31,29 @@ vec4 deviations(RowPart part, uint place, vec4 values, float mean) {
 }
 
 vec4 normalized(RowPart part, uint place, vec4 apart, float inverse) {
-  return sum_of_quads(products(apart, inverse, load_w(part, place)), load_b(part, place));
+  vec4 result = products(apart, inverse, load_w(part, place));
+  add_quad(result, load_b(part, place));
+  return result;
 }
 
 void main() {
   const RowPart part = this_part();
   vec4 values[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) values[i] = load_x(part, part.first + i * COLUMNS, 0.0);
+  for (uint i = 0u; i < kept; ++i) values[i] = load_x(part, part.first + i * COLUMNS);
   vec4 total = vec4(0.0);
-  for (uint i = 0u; i < kept; ++i) total = sum_of_quads(total, values[i]);
+  for (uint i = 0u; i < kept; ++i) add_quad(total, values[i]);
   for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    total = sum_of_quads(total, load_x(part, place, 0.0));
+    add_quad(total, load_x(part, place));
   }
   const float mean = product(row_sum(folded_sum(total), part.lane), push.inverse_width);
 
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
     values[i] = deviations(part, part.first + i * COLUMNS, values[i], mean);
-    squares = sum_of_quads(squares, scaled_squares(values[i]));
+    add_quad(squares, scaled_squares(values[i]));
   }
   for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    squares = sum_of_quads(squares, scaled_squares(deviations(part, place, load_x(part, place, 0.0), mean)));
+    add_quad(squares, scaled_squares(deviations(part, place, load_x(part, place), mean)));
   }
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
@@ -59,7 +62,7 @@ void main() {
     if (place < part.last) store_y(part, place, normalized(part, place, values[i], inverse));
   }
   for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    const vec4 apart = deviations(part, place, load_x(part, place, 0.0), mean);
+    const vec4 apart = deviations(part, place, load_x(part, place), mean);
     store_y(part, place, normalized(part, place, apart, inverse));
   }
 }

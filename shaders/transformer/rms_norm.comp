@@ -8,7 +8,7 @@
 
 layout(push_constant) uniform Push {
   uint rows, width;
-  float inverse_width;
+  float mean_factor;
   float eps;
 } push;
 
@@ -28,13 +28,18 @@ layout(set = 0, binding = 4) restrict ROW_QUALIFIER buffer H { ROW_ARRAY h[]; };
 ROW_READER(read_residual, load_residual, residual)
 ROW_WRITER(write_h, store_h, h)
 
+vec4 added(vec4 values, vec4 more) {
+  add_quad(values, more);
+  return values;
+}
+
 // As h is stored.
 vec4 load_values(RowPart part, uint place) {
-  return reals_of_words(words_of_reals(sum_of_quads(load_x(part, place, 0.0), load_residual(part, place, 0.0))));
+  return reals_of_words(words_of_reals(added(load_x(part, place), load_residual(part, place))));
 }
 void keep_values(RowPart part, uint place, vec4 values) { store_h(part, place, values); }
 #else
-vec4 load_values(RowPart part, uint place) { return load_x(part, place, 0.0); }
+vec4 load_values(RowPart part, uint place) { return load_x(part, place); }
 void keep_values(RowPart part, uint place, vec4 values) {}
 #endif
 
@@ -45,12 +50,12 @@ void main() {
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
     const uint place = part.first + i * COLUMNS;
-    squares = sum_of_quads(squares, scaled_squares(values[i]));
+    add_quad(squares, scaled_squares(values[i]));
     if (place < part.last) keep_values(part, place, values[i]);
   }
   for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
     const vec4 more = load_values(part, place);
-    squares = sum_of_quads(squares, scaled_squares(more));
+    add_quad(squares, scaled_squares(more));
     keep_values(part, place, more);
   }
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));

@@ -10,6 +10,7 @@ layout(push_constant) uniform Push {
   uint rows, width;
 } push;
 
+#define ROW_PADDING uintBitsToFloat(0xff800000u)  // -infinity
 #include "transformer/row_reduction.glslh"
 
 layout(set = 0, binding = 0) restrict readonly buffer X { ROW_ARRAY x[]; };
@@ -20,7 +21,6 @@ ROW_WRITER(write_y, store_y, y)
 shared uint shared_keys[gl_WorkGroupSize.x];
 ROW_REDUCTION(largest_key, uint, shared_keys, max)
 
-#define LOWEST uintBitsToFloat(0xff800000u)
 #define KEY_OF_MINUS_INFINITY 0x007fffffu
 #define KEY_OF_INFINITY 0xff800000u
 
@@ -56,11 +56,11 @@ void store_row(RowPart part, vec4 values) {
 void main() {
   const RowPart part = this_part();
   vec4 values[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) values[i] = load_x(part, part.first + i * COLUMNS, LOWEST);
+  for (uint i = 0u; i < kept; ++i) values[i] = load_x(part, part.first + i * COLUMNS);
   uint key = 0u;
   for (uint i = 0u; i < kept; ++i) key = max(key, largest_key_of(values[i]));
   for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    key = max(key, largest_key_of(load_x(part, place, LOWEST)));
+    key = max(key, largest_key_of(load_x(part, place)));
   }
   key = largest_key(key, part.lane);
   const float largest = value_of(key);
@@ -68,10 +68,10 @@ void main() {
   vec4 total = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
     values[i] = weights_of(values[i], largest);
-    total = sum_of_quads(total, values[i]);
+    add_quad(total, values[i]);
   }
   for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    total = sum_of_quads(total, weights_of(load_x(part, place, LOWEST), largest));
+    add_quad(total, weights_of(load_x(part, place), largest));
   }
   const float inverse = 1.0 / row_sum(folded_sum(total), part.lane);
 
@@ -85,7 +85,7 @@ void main() {
       if (place < part.last) store_y(part, place, shares_of(values[i], inverse));
     }
     for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-      store_y(part, place, shares_of(weights_of(load_x(part, place, LOWEST), largest), inverse));
+      store_y(part, place, shares_of(weights_of(load_x(part, place), largest), inverse));
     }
   }
 }
