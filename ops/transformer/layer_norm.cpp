@@ -58,7 +58,7 @@ Op layer_norm() {
                  .summary = "one dispatch: a row is read once, as far as its invocations can keep it",
                  .tunables = row_tunables(),
                  .build = rows,
-                 .invalid_reason = rows_invalid_reason,
+                 .invalid_reason = norm_invalid_reason,
                  .unit_error = unit_error}},
   };
 }

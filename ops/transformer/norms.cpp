@@ -3,6 +3,8 @@
 #include "ops/common/unit_error.h"
 #include "ops/transformer/rows.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace assay::ops {
@@ -10,12 +12,15 @@ namespace {
 
 constexpr double largest_value = 0x1p60;
 // Squares that a device may flush to zero stay far below it: kernels divide them by 2^20.
-constexpr double smallest_eps = 1e-20;
+constexpr double smallest_eps = 1e-20, largest_eps = 1e30;
+// So many squares of values of 2^62 at most, divided by 2^20, are below what a float32 holds.
+constexpr std::int64_t largest_width = std::int64_t{1} << 20;
 
 ParamSpec eps() {
-  ParamSpec spec = number("eps").by_default(1e-5).says("added to the mean of squares, rounded to float32");
+  ParamSpec spec = number("eps").by_default(1e-5).says(
+      "added to the mean of squares (layer_norm: to the variance), rounded to float32");
   spec.min_number = smallest_eps;
-  spec.max_number = 1;
+  spec.max_number = largest_eps;
   return spec;
 }
 
@@ -44,6 +49,15 @@ TensorSpec norm_output(const TensorSpec& x) {
   y.role = TensorSpec::Role::Output;
   y.output_class = OutputClass::Bounded;
   return y;
+}
+
+std::optional<std::string> norm_invalid_reason(const ImplPoint& point) {
+  const std::int64_t width = point.tensors[0].shape.back();
+  if (width > largest_width) {
+    return fmt::format("a row has {} values, whose sum of squares may overflow: at most {} may be summed",
+                       width, largest_width);
+  }
+  return rows_invalid_reason(point);
 }
 
 Program norm_program(const BuildContext& context, const std::string& name) {

@@ -18,7 +18,10 @@ TensorSpec norm_input(std::string name, DType dtype, const Shape& shape);
 /// The output y of x's shape.
 TensorSpec norm_output(const TensorSpec& x);
 
-/// One dispatch of `shader`, whose push constants are those of shaders/transformer/norms.glslh.
+/// Why the kernels of norms cannot take the op's tensors, or nothing.
+std::optional<std::string> norm_invalid_reason(const ImplPoint& point);
+
+/// One dispatch of NAME.comp, whose push constants are those of shaders/transformer/norms.glslh.
 Program norm_program(const BuildContext& context, const std::string& name);
 
 /// 1 / the size of a row, as kernels multiply by it.

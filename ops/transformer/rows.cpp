@@ -35,7 +35,7 @@ std::uint32_t log2_of(std::int64_t power) {
 }  // namespace
 
 std::int64_t RowSharing::quads() const {
-  return div_up(width, quad) + (width % quad == 0 ? 0 : 1);
+  return div_up(width, quad) + (width % quad == quad - 1 ? 1 : 0);
 }
 
 std::int64_t RowSharing::steps() const {

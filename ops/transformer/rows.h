@@ -19,7 +19,8 @@ struct RowSharing {
   std::int64_t columns = 1;  ///< invocations per row, a power of two
   std::int64_t local = 1;    ///< invocations per workgroup, a power of two
 
-  /// Quads that a row touches at most. A row that begins inside a quad may touch one more.
+  /// Quads that a row touches at most. Rows of 3, 7, 11, ... values may begin in the middle of one, and touch
+  /// one more than others.
   std::int64_t quads() const;
   /// Quads that an invocation reads at most.
   std::int64_t steps() const;

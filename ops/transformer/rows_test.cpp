@@ -3,6 +3,8 @@
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
 
+#include <algorithm>
+
 namespace assay::ops {
 namespace {
 
@@ -80,9 +82,13 @@ INSTANTIATE_TEST_SUITE_P(OfOp, RowsTest, testing::Values("softmax", "rms_norm", 
 
 class RowSharingTest : public OnDeviceTest {};
 
-TEST_F(RowSharingTest, AnUnalignedRowTouchesOneMoreQuad) {
-  EXPECT_EQ((RowSharing{.width = 8}).quads(), 2);
-  EXPECT_EQ((RowSharing{.width = 9}).quads(), 4);
+TEST_F(RowSharingTest, ARowTouchesSoManyQuadsWhereverItBegins) {
+  for (std::int64_t width = 1; width < 20; ++width) {
+    std::int64_t most = 0;
+    for (std::int64_t begin = 0; begin < 4 * width; begin += width)
+      most = std::max(most, (begin + width - 1) / 4 - begin / 4 + 1);
+    EXPECT_EQ((RowSharing{.width = width}).quads(), most) << width;
+  }
   EXPECT_EQ((RowSharing{.width = 64, .columns = 4}).steps(), 4);
 }
 

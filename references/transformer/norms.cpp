@@ -11,9 +11,15 @@
 namespace assay::references {
 namespace {
 
-// An input below 2^-126 may be read as 0, and a step's result may be flushed. Each loses less than 2^-126, of
-// which a norm makes at most this much, times (1 + 1 / S) |w|.
+// A value of x below 2^-126 may be read as 0, and a step's result may be flushed. Each loses less than
+// 2^-126, of which a norm makes at most this much, times (1 + 1 / S) |w|.
 constexpr double flushed = 0x1p-124;
+
+/// What is lost where a weight below 2^-126 is read as 0: it times the value that it scales.
+double lost_with_weight(double weight, double scaled) {
+  return std::fabs(weight) < 0x1p-126 ? std::fabs(weight * scaled) : 0;
+}
+
 constexpr double ulp_of_half = 0x1p-10;  // of 1
 
 using Row = std::span<const double>;
@@ -81,7 +87,9 @@ std::vector<Expected> rms_norm(const Params& params, std::span<const HostTensor>
     for (std::size_t k = 0; k < row.size(); ++k) {
       const double value = row[k] * w[k] / root;
       const double of_h = has_residual ? std::fabs(value) * ulp_of_half : 0;
-      const double absolute = dtype == DType::F16 ? of_h : flushed * (1 + 1 / root) * std::fabs(w[k]);
+      const double of_steps =
+          flushed * (1 + 1 / root) * std::fabs(w[k]) + lost_with_weight(w[k], row[k] / root);
+      const double absolute = dtype == DType::F16 ? of_h : of_steps;
       y.set(first + static_cast<std::int64_t>(k), value, std::fabs(value), absolute);
     }
   });
@@ -106,7 +114,9 @@ std::vector<Expected> layer_norm(const Params& params, std::span<const HostTenso
       const double apart = row[k] - mean;
       const double magnitude = weight * (std::fabs(row[k]) + size) / root +
                                weight * std::fabs(apart) * (largest + size) / (root * root) + std::fabs(b[k]);
-      const double absolute = dtype == DType::F16 ? 0 : flushed * (1 + (1 + 1 / root) * weight);
+      const double of_steps =
+          flushed * (1 + (1 + 1 / root) * weight) + lost_with_weight(weight, apart / root);
+      const double absolute = dtype == DType::F16 ? 0 : of_steps;
       y.set(first + static_cast<std::int64_t>(k), apart / root * w[k] + b[k], magnitude, absolute);
     }
   });

@@ -20,10 +20,12 @@ layout(set = 0, binding = 1) restrict readonly buffer U { VECTOR u[]; };
 layout(set = 0, binding = 2) restrict writeonly buffer Y { VECTOR y[]; };
 
 // exp(-g) reaches 2^126 here, beyond which the precision of a quotient is not defined; the gate is below |g| 2^-126.
-#define LEAST_GATE -87.33654
+const float least_gate = -87.33654;
 
+// A NaN is found by its bits: compilers may take `a < b` for `!(a >= b)`.
 float gated(float gate, float value) {
-  const float factor = gate < LEAST_GATE ? 0.0 : gate / sum(1.0, exp(-gate));
+  if (is_nan(gate)) return uintBitsToFloat(0x7fc00000u);
+  const float factor = gate < least_gate ? 0.0 : gate / sum(1.0, exp(-gate));
   return product(factor, value);
 }
 

@@ -57,7 +57,9 @@ void note_first(std::optional<std::int64_t>& first, std::optional<std::int64_t> 
 double share_spent(const Acceptance& acceptance, std::int64_t index, double error, ElementVerdict verdict) {
   if (verdict == ElementVerdict::Flip || (verdict == ElementVerdict::Right && error == 0)) return 0;
   const double bound = acceptance.bound(index);
-  if (verdict == ElementVerdict::Wrong) return bound > 0 && error > 0 ? error / bound : infinity;
+  if (verdict == ElementVerdict::Wrong) {
+    return std::isfinite(bound) && bound > 0 && error > 0 ? error / bound : infinity;
+  }
   // An element is right without a bound if it is a flushed denormal, or any NaN where a NaN is expected.
   return bound > 0 && error > 0 ? error / bound : 0;
 }

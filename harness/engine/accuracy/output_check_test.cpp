@@ -248,6 +248,8 @@ TEST(JudgeBounded, AnInfiniteBoundAcceptsTheValueOrNanAndNothingElse) {
   EXPECT_EQ(nans.err_over_bound, 0);
   EXPECT_EQ(check(open, f32({0x1p-149F, -inf})).first_bad, 0);
   EXPECT_EQ(check(open, f32({nan, inf})).first_bad, 1);
+  EXPECT_EQ(check(open, f32({1.0F, -inf})).err_over_bound, inf);
+  EXPECT_EQ(check(open, f32({0.0F, inf})).err_over_bound, inf);
 }
 
 TEST(JudgeBounded, AnElementWithoutBoundMustBeEqual) {
