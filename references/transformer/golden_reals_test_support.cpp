@@ -2,6 +2,7 @@
 
 #include "references/golden/golden_test_support.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -54,7 +55,7 @@ void expect_golden_reals(const std::string& op, std::size_t vectors, const std::
     for (const std::string& name : outputs) {
       if (!golden.has(name)) continue;
       ASSERT_LT(output, got.size()) << golden.name;
-      expect_close(got[output++], golden.tensor(name), op + " " + golden.name + " " + name);
+      expect_close(got[output++], golden.tensor(name), fmt::format("{} {} {}", op, golden.name, name));
     }
     EXPECT_EQ(output, got.size()) << golden.name;
   }
