@@ -81,9 +81,9 @@ Tunable vectors_tunable() {
           .doc = "vectors that an invocation writes; by default chosen from the tensor's size"};
 }
 
-void set_vector_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t vectors) {
-  const std::int64_t each =
-      context.tuned("vectors_per_invocation", vectors >= many_vectors ? most_vectors : 1);
+void set_vector_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t vectors,
+                     std::int64_t most) {
+  const std::int64_t each = context.tuned("vectors_per_invocation", vectors >= many_vectors ? most : 1);
   dispatch.constants.push_back({"vectors_per_invocation", static_cast<std::uint32_t>(each)});
   set_grid(dispatch, context, div_up(vectors, each));
 }

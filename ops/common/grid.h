@@ -34,9 +34,10 @@ void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invo
 /// The tunable `vectors_per_invocation` (shaders/common/vectors.glslh).
 Tunable vectors_tunable();
 
-/// Gives `dispatch` a grid for this many vectors. An invocation takes several of them where there are many:
-/// `vectors_per_invocation`, tuned or by default, which becomes a specialization constant.
-void set_vector_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t vectors);
+/// Gives `dispatch` a grid for this many vectors. An invocation takes `most` of them where there are many, or
+/// as many as `vectors_per_invocation` is tuned to, which becomes a specialization constant.
+void set_vector_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t vectors,
+                     std::int64_t most = 4);
 
 /// The tunables `local_x`, `local_y`, `local_z`: the sides of a workgroup. Sides that a case does not set
 /// keep their default, so that setting one alone may make a workgroup too large for the device.

@@ -1,6 +1,7 @@
 #include "ops/linear/coopmat_tiling.h"
 
 #include "ops/common/grid.h"
+#include "ops/common/tensor_at.h"
 
 #include <algorithm>
 #include <bit>
@@ -85,7 +86,7 @@ std::int64_t tiles_of(const Linear& linear, std::int64_t m, std::int64_t n) {
 
 /// The sizes that are fast on an H200 (shaders/NOTES.md). Large tiles read the least per product; where there
 /// are too few of them, smaller ones are better, whose subgroups share K, or two workgroups per tile.
-Sizes integer_sizes(const Linear& linear, const LinearKind& kind) {
+Sizes integer_sizes(const Linear& linear, const LinearKind& kind, Layout x) {
   const bool grouped = kind.is_grouped();
   Sizes large = grouped ? Sizes{128, 128, 128, 32, 64} : Sizes{128, 128, 128, 64, 32};
   const Sizes shared_k{128, 128, 128, 64, 64, 2};
@@ -93,7 +94,9 @@ Sizes integer_sizes(const Linear& linear, const LinearKind& kind) {
   const std::int64_t tall_tiles = tiles_of(linear, 256, 128);
   const bool fits_tall =
       2 * tall_tiles <= large_tiles + large_tiles / 8;  // few of their rows are past the end
-  if (kind.x == XKind::Int8 && !grouped && tall_tiles >= busy_workgroups && fits_tall) {
+  // In other layouts, whose rows are loaded in another order, tall tiles are slower.
+  const bool is_tall = kind.x == XKind::Int8 && x == Layout::P4H4W && fits_tall;
+  if (is_tall && !grouped && tall_tiles >= busy_workgroups) {
     return {256, 128, 64, 64, 64};
   }
   if (kind.x == XKind::Quantized && large_tiles >= busy_workgroups) return shared_k;
@@ -116,8 +119,8 @@ Sizes real_sizes(const Linear& linear, bool int4) {
   return {64, 64, 64, 32, 32, 1, std::clamp(splits, std::int64_t{1}, std::int64_t{4})};
 }
 
-Sizes sizes_for(const Linear& linear, const LinearKind& kind) {
-  Sizes sizes = kind.is_real() ? real_sizes(linear, kind.is_real_int4()) : integer_sizes(linear, kind);
+Sizes sizes_for(const Linear& linear, const LinearKind& kind, Layout x) {
+  Sizes sizes = kind.is_real() ? real_sizes(linear, kind.is_real_int4()) : integer_sizes(linear, kind, x);
   sizes.k = std::min(sizes.k, std::max(power_of_two_from(linear.k), std::int64_t{32}));
   return sizes;
 }
@@ -182,7 +185,8 @@ Sizes sizes_of(const BuildContext& context, const Linear& linear, const LinearKi
                const CoopmatTiling& tiling) {
   if (tiling.plain) return plain_sizes(tiling.fragment);
   if (tunes_sizes(context)) return {128, 128, kind.is_real() ? 64 : 128, 32, 32};
-  return fitted(sizes_for(linear, kind), tiling.fragment, tiling.lanes, context.device);
+  const Layout x = tensor_named(context, "x").physical.form().layout;
+  return fitted(sizes_for(linear, kind, x), tiling.fragment, tiling.lanes, context.device);
 }
 
 /// Uses the tuned sizes, else these.

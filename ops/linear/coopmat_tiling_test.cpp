@@ -229,6 +229,9 @@ TEST_F(CoopmatTilingTest, SizesOfTheDeviceThatTheyWereMeasuredOnStay) {
   EXPECT_THAT(sizes_of("q8ta_linear", {1024, 4096, 4096}, integers), ElementsAre(256, 128, 64, 64, 1));
   EXPECT_THAT(sizes_of("q8ta_linear", {384, 4096, 14336}, integers), ElementsAre(128, 128, 64, 64, 2))
       << "a quarter of the rows of tall tiles would be past the end";
+  Trial by_rows = trial_of(op_of("q8ta_linear"), "coopmat", {4096, 4096, 4096}, 128);
+  by_rows.forms.front() = {Storage::Buffer, Layout::P4W};
+  EXPECT_EQ(tiling_of(by_rows, integers, device).m, 128) << "tall tiles are slower where x lies in 4W";
   EXPECT_THAT(sizes_of("q8ta_linear", {512, 4096, 4096}, integers), ElementsAre(128, 128, 64, 32, 1));
   EXPECT_THAT(sizes_of("q8ta_linear", {128, 2048, 2048}, integers), ElementsAre(32, 32, 16, 32, 4));
   EXPECT_THAT(sizes_of("q8ta_linear", {512, 2048, 1024}, integers), ElementsAre(64, 64, 32, 32, 4));

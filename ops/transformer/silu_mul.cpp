@@ -47,7 +47,8 @@ Program elementwise(const BuildContext& context) {
   dispatch.defines = {{"F16", flag(y.dtype() == DType::F16)}, {"WHOLE_QUADS", flag(whole)}};
   dispatch.push.add(vectors);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
-  set_vector_grid(dispatch, context, vectors);
+  // One is fastest at any size (shaders/NOTES.md).
+  set_vector_grid(dispatch, context, vectors, 1);
   return {.dispatches = {std::move(dispatch)}};
 }
 
