@@ -375,7 +375,8 @@ Dispatch affine_dispatch(const BuildContext& context, std::string label, std::st
   dispatch.defines = {{"REAL_F16", flag(affine.real == DType::F16)},
                       {"QUANT_I32", flag(affine.quantized == DType::I32)},
                       {"DOMAIN", domain_define(affine.domain)}};
-  for (std::uint32_t i = 0; i < context.tensors.size(); ++i) dispatch.bindings.push_back(Resource::tensor(i));
+  for (std::uint32_t i = 0; i < context.tensors.size(); ++i)
+    dispatch.bindings.emplace_back(Resource::tensor(i));
   if (context.forms[0].storage == Storage::Buffer) {
     use_buffers(dispatch, context, affine);
   } else {

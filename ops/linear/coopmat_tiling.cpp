@@ -1,7 +1,7 @@
 #include "ops/linear/coopmat_tiling.h"
 
 #include "ops/common/grid.h"
-#include "ops/common/tensor_at.h"
+#include "ops/linear/tensors.h"
 
 #include <algorithm>
 #include <bit>
