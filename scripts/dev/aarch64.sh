@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Proves that arm64 gives the same answers as this machine: packs assay for arm64, runs a tier of it under an emulator with
-# Debian's lavapipe for arm64, runs the same here, and compares how many rows pass and the hashes of exact outputs. For
-# nights: the emulator takes @TIMES@ times as long as this machine. Needs root, as the kernel has to start arm64 binaries
-# by the emulator.
+# Compares arm64 with this machine: packs assay for arm64, runs a tier of it under an emulator with Debian's lavapipe for
+# arm64, runs the same here, and compares how many rows pass and the hashes of exact outputs. For nights: an emulator is
+# slow. Needs root, as the kernel has to start arm64 binaries by the emulator.
 #
 #   scripts/dev/aarch64.sh [OUT] [ARGUMENTS of assay run...]      default: build/aarch64 --tier smoke --mode accu
 #
@@ -27,6 +26,7 @@ register_emulator() {
 # run_there ARGUMENTS...: as on a machine where the sysroot is `/`.
 run_there() {
   mkdir -p "$sysroot/assay" "$sysroot/proc" "$sysroot/dev" "$sysroot/tmp"
+  # shellcheck disable=SC2016  # the variables of the inner shell
   unshare --mount bash -euc '
     mount --rbind /proc "$1/proc"
     mount --rbind /dev "$1/dev"

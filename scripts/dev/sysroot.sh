@@ -23,9 +23,10 @@ options=(
   -o "Dir::State::Lists=$apt/lists" -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache"
 )
 say "Fetching $* for $architecture, and what they need"
-apt-get "${options[@]}" update >"$apt/log" 2>&1 &&
-  apt-get "${options[@]}" --yes --download-only install "$@" >>"$apt/log" 2>&1 ||
-  { cat "$apt/log" >&2; die "Fetching the packages failed; see above."; }
+fetch() {
+  apt-get "${options[@]}" update && apt-get "${options[@]}" --yes --download-only install "$@"
+}
+fetch "$@" >"$apt/log" 2>&1 || { cat "$apt/log" >&2 && die "Fetching the packages failed; see above."; }
 rm -rf "$folder"
 mkdir -p "$folder"
 for package in "$apt"/cache/archives/*.deb; do dpkg -x "$package" "$folder"; done
