@@ -16,10 +16,12 @@
 #include "harness/commands/run/setup/run_inputs.h"
 #include "harness/commands/run/shards/run_shard.h"
 #include "harness/commands/run/workers/run_in_workers.h"
+#include "harness/commands/tuning_files.h"
 #include "harness/device/device_profile.h"
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_plan.h"
+#include "harness/engine/run/tuned_cases.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/journal/report_builder.h"
 #include "harness/report/record/report_totals.h"
@@ -152,6 +154,7 @@ class Run {
       return true;
     }
     profile_of(options_.as_if);  // throws
+    check_named_tuning(options_.tuning, context_.registry);
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
     return false;
@@ -175,7 +178,9 @@ class Run {
     std::set<gpu::KernelName> kernels;
     for (const DeviceInfo& device : devices) {
       const DeviceCases cases(selected_, device);
-      kernels.merge(kernels_of(planned_groups(options_, cases.all()), device));
+      const std::optional<DeviceTuning> tuning = tuning_for(options_.tuning, device, context_.registry);
+      const TunedCases tuned(cases.all(), device, tuning ? &tuning->tuning : nullptr);
+      kernels.merge(kernels_of(planned_groups(options_, tuned.all()), device));
     }
     check_shader_folders(options_, kernels, !timed_impls_.empty(), terminal_.log);
   }

@@ -57,6 +57,7 @@ void add_time(RowSide& side, const RunInfo& run, const Record& record) {
   add_once(side.programs, perf.program_hash);
   add_once(side.clocks, perf.clock);
   add_once(side.tunes, record.info.tune);
+  add_once(side.tunings, record.info.tuned.empty() ? "untuned" : "tuned");
   if (side.suspect.empty()) side.suspect = suspicion(run, record);
   const double sample_us = perf.time_us_p50 * std::max(1, perf.batch);
   if (sample_us > 0 && perf.clock != "wall")

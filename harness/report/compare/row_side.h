@@ -29,9 +29,11 @@ struct RowSide {
   std::vector<std::string> programs;  ///< hashes of the programs that were timed, each once; "": unknown
   std::vector<std::string> clocks;    ///< "gpu", "wall", each once
   std::vector<std::string> tunes;     ///< tunables of the timed programs, each once; "": none
-  std::string suspect;                ///< why the times cannot be trusted; empty: they can
-  double err_over_bound = 0;          ///< the largest of the runs; 0 if nothing was judged
-  std::vector<double> block_us;       ///< median of each block of samples, run by run
+  /// Whether a tuning file set defaults of the timed programs: "tuned", "untuned", each once.
+  std::vector<std::string> tunings;
+  std::string suspect;           ///< why the times cannot be trusted; empty: they can
+  double err_over_bound = 0;     ///< the largest of the runs; 0 if nothing was judged
+  std::vector<double> block_us;  ///< median of each block of samples, run by run
   int samples = 0;
   double time_us = 0;      ///< median of all samples, as time_us_p50 of perf.csv; 0: no time
   double spread_pct = 0;   ///< largest minus smallest of block_us, in percent of time_us

@@ -130,6 +130,11 @@ Columns case_columns() {
            &RowInfo::forms),
       text("params", "parameters of the op, name=value", &RowInfo::params),
       text("tune", "specialization constants that the case sets", &RowInfo::tune),
+      text("tuned",
+           "defaults that the tuning file sets instead of the built-in ones, and the line of its entry; "
+           "absent: "
+           "none",
+           &RowInfo::tuned),
       text("fill", "fill of every input; of a chain, constants=fill if the constants of its nodes have one",
            &RowInfo::fill),
       {"seed", "number", "seed of the input data",

@@ -142,9 +142,11 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
                              spirv_of_judged(parts.options))),
       answers_(answer_cache_options(parts.options, parts.context.build)),
       store_(ceiling_store(parts.options.ceiling_store)),
-      cases_(parts.selected, open_device(parts, device)) {
+      cases_(parts.selected, open_device(parts, device)),
+      tuning_(tuning_for(parts.options.tuning, device.info, parts.context.registry)),
+      tuned_(cases_.all(), device.info, tuning_ ? &tuning_->tuning : nullptr) {
   const RunOptions& options = parts_.options;
-  groups_ = planned_groups(options, cases_.all());
+  groups_ = planned_groups(options, tuned_.all());
   engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
   engine_.group_ended = [this] { save_pipelines_now_and_then(); };
   if (!options.versus_shaders.empty()) engine_.versus = {&versus_};
@@ -152,6 +154,7 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
   engine_.answers = &answers_;
   info_ = make_run_info(run_settings(options, parts_.context, parts_.run_id), device_.info);
   info_.inputs = parts_.inputs;
+  if (tuning_) info_.inputs["tuning"] = tuning_->hash;
   info_.shard = parts_.shard;
   info_.secret_seed = parts_.secret_seed;
   if (parts_.secret_seed != 0) engine_.secret_seed = parts_.secret_seed;
@@ -182,6 +185,7 @@ bool DeviceSession::times_one_of(const RowsLeft& left) const {
 void DeviceSession::tell(RunListener& listener, const KnownTiming& known) {
   listener_ = &listener;
   known_ = known;
+  tell_tuning();
   const auto stopped = [this] { return parts_.stop_requested && parts_.stop_requested(); };
   if (known_.timer) {
     info_.timer = *known_.timer;
@@ -191,6 +195,16 @@ void DeviceSession::tell(RunListener& listener, const KnownTiming& known) {
   }
   listener_->run(info_);
   listener_->plan(plan());
+}
+
+void DeviceSession::tell_tuning() const {
+  if (!tuning_) return;
+  std::size_t rows = 0;
+  for (const PlannedGroup& group : groups_)
+    rows += static_cast<std::size_t>(
+        std::ranges::count_if(group, [](const PlannedRow& row) { return row.test_case->tuned != nullptr; }));
+  parts_.log << printable(fmt::format("tuning    '{}': {} rows are tuned{}\n", tuning_->file.string(), rows,
+                                      tuning_->note.empty() ? "" : "; it was " + tuning_->note));
 }
 
 void DeviceSession::add_timing(const KnownTiming& known) {

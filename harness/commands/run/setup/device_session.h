@@ -5,10 +5,12 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/commands/context.h"
 #include "harness/commands/run_options.h"
+#include "harness/commands/tuning_files.h"
 #include "harness/engine/accuracy/answer_cache.h"
 #include "harness/engine/ceilings/ceilings.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/tuned_cases.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/record/events.h"
@@ -122,6 +124,7 @@ class DeviceSession {
   gpu::Device& device() { return *device_.device; }
 
  private:
+  void tell_tuning() const;
   void add_timing(const KnownTiming& known);
   bool times_one_of(const RowsLeft& left) const;
   void save_pipelines_now_and_then();
@@ -133,6 +136,8 @@ class DeviceSession {
   AnswerCache answers_;
   CeilingStore store_;
   DeviceCases cases_;
+  std::optional<DeviceTuning> tuning_;
+  TunedCases tuned_;
   std::vector<PlannedGroup> groups_;
   DeviceRunOptions engine_;
   RunInfo info_;
