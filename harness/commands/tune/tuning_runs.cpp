@@ -1,0 +1,131 @@
+#include "harness/commands/tune/tuning_runs.h"
+
+#include "harness/base/error.h"
+#include "harness/base/file.h"
+#include "harness/commands/find_report.h"
+#include "harness/commands/points/written_cases.h"
+#include "harness/commands/run/run_once.h"
+#include "harness/report/journal/journal_text.h"
+#include "harness/report/journal/report_builder.h"
+#include "harness/report/record/compared_rows.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <system_error>
+#include <utility>
+
+namespace assay::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* default_name = "defaults";
+
+std::string name_of_candidate(std::size_t index) {
+  return fmt::format("candidate_{}", index + 1);
+}
+
+std::string case_file(const TuningPoint& point, std::span<const Tune> tunes) {
+  std::string text = fmt::format("op: {}\ncases:\n", point.base.op->name);
+  text += case_yaml(with_tune(point, {}), default_name);
+  for (std::size_t i = 0; i < tunes.size(); ++i)
+    text += case_yaml(with_tune(point, tunes[i]), name_of_candidate(i));
+  return text;
+}
+
+/// The rows of a run that timed candidates, by the names of their cases.
+class TimedCandidates {
+ public:
+  explicit TimedCandidates(const fs::path& journal) {
+    if (for_each_line(journal, [&](std::string_view line) { report_.line(line); })) report_.cut_off();
+    for (RowIndex row = 0; row < report_.rows(); ++row) rows_[report_.info(row).name] = row;
+  }
+
+  std::optional<Record> record(const std::string& name) const {
+    const auto row = rows_.find(name);
+    return row == rows_.end() ? std::nullopt : std::optional(report_.record(row->second));
+  }
+
+  /// A program that is the defaults' own is as fast as they are: what is measured is noise.
+  std::optional<Ratio> ratio(const std::string& name) const {
+    const std::optional<Record> own = record(name), defaults = record(default_name);
+    if (!own || !defaults || own->status != Status::Pass || !own->perf) return std::nullopt;
+    const std::optional<Ratio> measured =
+        ratio_in_rounds(report_.events(rows_.at(name)).blocks, report_.events(rows_.at(default_name)).blocks);
+    const bool is_same =
+        !own->perf->program_hash.empty() && own->perf->program_hash == defaults->perf->program_hash;
+    if (!measured || !is_same) return measured;
+    return Ratio{.median = 1, .interval = {.low = 1, .high = 1}, .pairs = measured->pairs};
+  }
+
+ private:
+  ReportBuilder report_;
+  std::map<std::string, RowIndex> rows_;
+};
+
+std::string why_no_default(const std::optional<Record>& defaults) {
+  if (!defaults) return "it was not reached";
+  if (defaults->status == Status::Pass && defaults->perf) return "";
+  return fmt::format("it is {}{}", name_of(defaults->status),
+                     defaults->reason.empty() ? "" : ": " + defaults->reason);
+}
+
+}  // namespace
+
+TuningRuns::TuningRuns(const TuneOptions& options, const Context& context, const Terminal& terminal,
+                       fs::path folder)
+    : options_(options), context_(context), terminal_(terminal), folder_(std::move(folder)) {
+  make_directories(folder_);
+}
+
+TuningRuns::~TuningRuns() {
+  std::error_code ignored;
+  fs::remove_all(folder_, ignored);
+}
+
+TriedTunes TuningRuns::run(const TuningPoint& point, std::span<const Tune> tunes, double seconds,
+                           const std::function<bool()>& must_stop) {
+  const fs::path file = folder_ / "candidates.yaml", out = folder_ / "run";
+  std::error_code ignored;
+  fs::remove_all(out, ignored);
+  replace_file(file, case_file(point, tunes));
+  std::vector<std::string> words{"assay", "run", file.string()};
+  const auto add = [&](const char* option, std::string value) {
+    words.emplace_back(option);
+    words.push_back(std::move(value));
+  };
+  add("--tuning", "none");
+  add("--budget", fmt::format("{}", seconds));
+  add("--ceilings", options_.ceilings);
+  add("--secret-seed", "0");  // the shaders are our own, and the references of secret data take long
+  add("--hang-limit", fmt::format("{}", options_.hang_limit_s));
+  add("--out", out.string());
+  if (!options_.device.empty()) add("--device", options_.device);
+  for (const std::string& fault : options_.injected_faults) add("--inject-fault", fault);
+  for (const fs::path& folder : options_.cases.op_folders) add("--ops", folder.string());
+  TriedTunes result;
+  for (const Tune& tune : tunes) result.tried.push_back({.tune = tune});
+  try {
+    quiet_run({.purpose = "tuning", .verbose = options_.verbose}, words, context_, terminal_, must_stop);
+  } catch (const Error&) {
+    if (!must_stop || !must_stop()) throw;
+    result.default_problem =
+        "it was not reached";  // a run that is stopped before it has a device is an error
+    return result;
+  }
+  const TimedCandidates timed(only_journal(out));
+  const std::optional<Record> defaults = timed.record(default_name);
+  result.default_problem = why_no_default(defaults);
+  if (result.default_problem.empty()) result.default_us = defaults->perf->time_us_p50;
+  for (std::size_t i = 0; i < tunes.size(); ++i) {
+    const std::optional<Record> record = timed.record(name_of_candidate(i));
+    if (!record) continue;
+    result.tried[i].status = record->status;
+    if (record->perf) result.tried[i].time_us = record->perf->time_us_p50;
+    if (result.default_problem.empty()) result.tried[i].ratio = timed.ratio(name_of_candidate(i));
+  }
+  return result;
+}
+
+}  // namespace assay::app
