@@ -41,6 +41,9 @@ void declare_tune(CLI::App& app, app::TuneOptions& options) {
          "chooses")
       ->check(whole_number(0, 100'000))
       ->capture_default_str();
+  app.add_option("--tunable", options.tunables,
+                 "Search this tunable only (repeatable); the others keep their defaults")
+      ->allow_extra_args(false);
   app.add_option("--seed", options.seed, "Seed of the coordinate search")
       ->check(whole_number(0, most_exact))
       ->capture_default_str();

@@ -45,10 +45,9 @@ std::string driver_text(const DeviceInfo& device) {
 std::string note_of(const Tuning& tuning, const DeviceInfo& device) {
   if (tuning.device != device.name)
     return printable_line(fmt::format("made on {}, and this is {}", tuning.device, device.name));
-  if (!tuning.driver.empty() && tuning.driver != driver_text(device))
-    return printable_line(
-        fmt::format("made with the driver {}, and this is {}", tuning.driver, driver_text(device)));
-  return "";
+  const std::string driver = driver_text(device);
+  if (tuning.driver.empty() || tuning.driver == driver) return "";
+  return printable_line(fmt::format("made with the driver {}, and this is {}", tuning.driver, driver));
 }
 
 }  // namespace

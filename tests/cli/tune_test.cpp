@@ -64,7 +64,8 @@ TEST_F(Tuning, ARunTakesTheDefaultsOfAFileAndSaysSo) {
   const std::string file = write("t.yaml", entry_of_small);
   const ProcessResult tuned = run("tuned", {"--tuning", file});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
-  EXPECT_THAT(tuned.err, HasSubstr("t.yaml': 1 rows are tuned; it was made on Acme GPU 9, and this is "));
+  EXPECT_THAT(tuned.err, HasSubstr("t.yaml' for "));
+  EXPECT_THAT(tuned.err, HasSubstr(": 1 entry; it was made on Acme GPU 9, and this is "));
   EXPECT_THAT(text("tuned", "perf.csv"), HasSubstr(",local_size=64 (line 3),"));
   EXPECT_THAT(text("tuned", "accu.csv"), Not(HasSubstr("(line 3)")))
       << "the other case is outside of the range";
@@ -105,30 +106,44 @@ TEST_F(Tuning, ABadFileIsAnErrorAtItsPlaceBeforeAnythingRuns) {
   EXPECT_THAT(gone.err, HasSubstr("gone.yaml: error: no such file"));
 }
 
-TEST_F(Tuning, TunesATinyCaseAndRunsWithTheFile) {
-  const std::string file = folder_ / "made/t.yaml";
-  std::vector<std::string> words{"tune",           folder_ / "c.yaml",
-                                 "--budget",       "0.1s",
-                                 "--row-budget",   "0.01",
-                                 "--ceilings",     "none",
-                                 "--out",          file,
-                                 "--csv",          folder_ / "t.csv",
-                                 "--inject-fault", "segfault@*candidate_2*"};
-  const ProcessResult tuned = assay(words);
+TEST_F(Tuning, TunesATinyCaseAndRunsWithTheFileOfTheDevice) {
+  folder_.write("c.yaml", R"(op: q8ta_clone
+cases:
+  - {name: small, mode: perf, cache: both, impl: tiled, shape: [1, 16, 8, 8], forms: {x: buffer/4W4C, y: buffer/4W}}
+)");  // too small to be cold: it is tuned hot
+  const auto here = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), ASSAY_BINARY);
+    return test::run({.words = std::move(words), .environment = {}, .directory = folder_ / "."});
+  };
+  const std::vector<std::string> words{"tune",       "c.yaml",     "--budget",       "0.1s",
+                                       "--ceilings", "none",       "--row-budget",   "0.01",
+                                       "--csv",      "t.csv",      "--inject-fault", "segfault@*candidate_2*",
+                                       "--tunable",  "local_size", "--exhaustive",   "4"};
+  const ProcessResult tuned = here(words);
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  const fs::path file =
+      file_named(folder_ / "tuning", fs::directory_iterator(folder_ / "tuning")->path().filename());
   EXPECT_THAT(read_file(file), AllOf(HasSubstr("device: '"), HasSubstr("version: '"), HasSubstr("entries:")));
   const std::string table = read_file(folder_ / "t.csv");
-  EXPECT_THAT(table, HasSubstr("q8ta_clone tiled x=buffer/4W4C y=buffer/4W shape=1x16x8x8,local_"));
+  EXPECT_THAT(table, HasSubstr("q8ta_clone tiled x=buffer/4W4C y=buffer/4W shape=1x16x8x8,local_size="));
   EXPECT_THAT(table, AllOf(HasSubstr(",PASS,"), HasSubstr(",CRASH,"))) << "which costs itself alone";
-  EXPECT_THAT(tuned.out, HasSubstr(" in " + file));
-  EXPECT_EQ(run("out", {"--tuning", file}).exit_code, 0);
+  EXPECT_THAT(tuned.out, HasSubstr(" in tuning/" + file.filename().string()));
+  const ProcessResult taken = here({"run", "c.yaml", "--ceilings", "none", "--budget", "0.01"});
+  EXPECT_EQ(taken.exit_code, 0) << taken.err;
+  EXPECT_THAT(taken.err, HasSubstr("tuning    'tuning/" + file.filename().string() + "' for "));
 
-  const ProcessResult again = assay(words);
+  const ProcessResult again = here(words);
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_THAT(again.err, HasSubstr("exists; choose another --out, or give --overwrite"));
-  const ProcessResult shown = assay({"tune", "--table", folder_ / "t.csv"});
+  const ProcessResult shown = here({"tune", "--table", "t.csv"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_THAT(shown.out, AllOf(HasSubstr("coordinate search"), HasSubstr("random search")));
+
+  folder_.write("tuning/" + file.filename().string(), "device: Acme GPU 9\nentries: []\n");
+  const ProcessResult other = here({"run", "c.yaml", "--ceilings", "none"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err,
+              HasSubstr("but it says that it is for Acme GPU 9; name a file with --tuning, or none"));
 }
 
 TEST_F(Tuning, SaysWhyNothingCanBeTuned) {

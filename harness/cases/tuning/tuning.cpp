@@ -57,12 +57,11 @@ std::string entry_yaml(const TuningEntry& entry) {
   const auto as_it_is = [](const auto& value) { return value; };
   if (!entry.forms.empty()) add("forms", flow_map(entry.forms, as_it_is));
   add("tune", flow_map(entry.tune, as_it_is));
-  if (entry.ratio > 0) {
-    add("ratio", fmt::format("{:.4f}", entry.ratio));
-    add("interval", fmt::format("[{:.4f}, {:.4f}]", entry.ratio_low, entry.ratio_high));
-  }
+  if (entry.ratio > 0) add("ratio", fmt::format("{:.5g}", entry.ratio));
+  if (entry.ratio_low > 0)
+    add("interval", fmt::format("[{:.5g}, {:.5g}]", entry.ratio_low, entry.ratio_high));
   if (entry.shapes > 0) add("shapes", std::to_string(entry.shapes));
-  if (entry.left_out_pct) add("left_out_pct", fmt::format("{:.2f}", *entry.left_out_pct));
+  if (entry.left_out_pct) add("left_out_pct", fmt::format("{:.4g}", *entry.left_out_pct));
   return text;
 }
 

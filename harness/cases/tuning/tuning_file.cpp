@@ -21,6 +21,9 @@ namespace {
 
 using Kind = ParamSpec::Kind;
 
+constexpr std::string_view name_characters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+
 const std::string& tuning_text(const Node::Entry& entry) {
   const std::string& text = to_text(*entry.value, {entry.key, entry.key->text});
   if (text.empty()) throw Problem(diagnose(*entry.key, fmt::format("'{}' is empty", entry.key->text)));
@@ -164,13 +167,16 @@ class EntryReader {
     const Node::Entry* forms = node_.find_entry("forms");
     if (forms == nullptr) return;
     read_map(*forms, "a map of tensors and their forms", problems_, [&](const Node::Entry& one) {
+      const std::string& tensor = one.key->text;
+      if (tensor.find_first_not_of(name_characters) != tensor.npos)
+        throw Problem(diagnose(*one.key, "the name of a tensor has letters, digits, '_' and '.' only"));
       const std::string& form = tuning_text(one);
       if (!parse_form(form)) {
         std::vector<std::string> known;
         for (const Form any : all_forms()) known.push_back(to_string(any));
         throw unknown_name(*one.value, "form", form, known);
       }
-      made_.forms[one.key->text] = form;
+      made_.forms[tensor] = form;
     });
   }
 
@@ -203,6 +209,12 @@ class EntryReader {
     throw Problem(diagnose(*spot.caret, fmt::format("'{}' must be more than 0, got {}", spot.name, number)));
   }
 
+  static std::int64_t at_least_one(const Node& value, const Spot& spot) {
+    const std::int64_t number = to_integer(value, spot);
+    if (number > 0) return number;
+    throw Problem(diagnose(*spot.caret, fmt::format("'{}' must be 1 or more, got {}", spot.name, number)));
+  }
+
   void read_figures() {
     if (const Node::Entry* ratio = node_.find_entry("ratio"))
       made_.ratio = positive(*ratio->value, {ratio->key, "ratio"});
@@ -216,7 +228,7 @@ class EntryReader {
         throw Problem(diagnose(*interval->key, "'interval' ends before it begins"));
     }
     if (const Node::Entry* shapes = node_.find_entry("shapes"))
-      made_.shapes = to_integer(*shapes->value, {shapes->key, "shapes"});
+      made_.shapes = at_least_one(*shapes->value, {shapes->key, "shapes"});
     if (const Node::Entry* left_out = node_.find_entry("left_out_pct"))
       made_.left_out_pct = to_number(*left_out->value, {left_out->key, "left_out_pct"});
   }

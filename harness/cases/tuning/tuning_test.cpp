@@ -178,6 +178,8 @@ TEST(TuningFile, RefusesWhatNoEntryMaySay) {
       {start + "when: {bias: 1}, tune: {tile: 16}", "'bias' must be true or false"},
       {start + "when: {eps: 1}, tune: {tile: 16}", "'eps' cannot be a condition"},
       {start + "forms: {x: buffer/XX}, tune: {tile: 16}", "unknown form 'buffer/XX'"},
+      {start + "forms: {'x: y': buffer/WP}, tune: {tile: 16}", "the name of a tensor has letters, digits"},
+      {start + "tune: {tile: 16}, shapes: 0", "'shapes' must be 1 or more, got 0"},
       {start + "forms: [x], tune: {tile: 16}", "'forms' must be a map of tensors and their forms"},
       {start + "tune: {tile: 16}, ratio: -1", "'ratio' must be more than 0"},
       {start + "tune: {tile: 16}, ratio: nan", "'ratio' must be a finite decimal number"},

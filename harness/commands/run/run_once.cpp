@@ -209,6 +209,18 @@ class Run {
     }
   }
 
+  /// Says which tuning files the devices have, and refuses those with errors.
+  void name_tuning(std::span<const DeviceInfo> devices) const {
+    for (const DeviceInfo& device : devices) {
+      const std::optional<DeviceTuning> tuning = tuning_for(options_.tuning, device, context_.registry);
+      if (!tuning) continue;
+      const std::size_t entries = tuning->tuning.entries.size();
+      terminal_.log << printable(fmt::format("tuning    '{}' for {}: {} {}{}\n", tuning->file.string(),
+                                             device.name, entries, entries == 1 ? "entry" : "entries",
+                                             tuning->note.empty() ? "" : "; it was " + tuning->note));
+    }
+  }
+
   void load_expectation_rules(RunOutcome& outcome) {
     const std::vector<std::filesystem::path> files = options_.cases.expectation_files();
     outcome.files.insert(outcome.files.end(), files.begin(), files.end());
@@ -236,6 +248,7 @@ class Run {
     for (const RunDevices::Opened& opened : session_.devices->opened()) infos.push_back(opened.info);
     name_unused_rules(infos);
     check_times(infos);
+    name_tuning(infos);
     check_shaders(infos);
     session_.folder.make(session_.devices->slugs());
     const SessionParts parts{.options = options_,
@@ -331,6 +344,7 @@ class Run {
             [this](std::span<const ChosenDevice> devices) {
               name_unused_rules(infos_of(devices));
               check_times(infos_of(devices));
+              name_tuning(infos_of(devices));
               check_shaders(infos_of(devices));
             },
         .conclude = [&](DeviceOutput& output) { outcome.reports.push_back(conclude(output)); }};

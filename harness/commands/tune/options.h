@@ -17,6 +17,7 @@ struct TuneOptions {
   double row_seconds = 0.1;           ///< sampling budget of a candidate; three times as much to confirm it
   std::uint64_t seed = 1;             ///< of the coordinate search
   std::size_t exhaustive_up_to = 32;  ///< candidates of a point, all of which are then timed
+  std::vector<std::string> tunables;  ///< only these are searched, the others keep their defaults; empty: all
   std::string device;                 ///< see `assay run --device`
   std::string ceilings = "stored";    ///< see `assay run --ceilings`
   std::filesystem::path out;          ///< the tuning file; empty: tuning/<device>.yaml

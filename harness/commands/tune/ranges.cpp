@@ -38,7 +38,7 @@ class Division {
     }
   }
 
-  void divide(Places places, std::vector<ValueRange> box, std::vector<TunedRange>& made) const {
+  void divide(const Places& places, std::vector<ValueRange> box, std::vector<TunedRange>& made) const {
     const std::size_t common = best_common(places).second;
     TunedRange whole = range_of(common, places, box);
     const bool is_good = whole.candidate == common && serves_all(common, places);

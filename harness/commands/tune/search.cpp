@@ -221,11 +221,13 @@ std::optional<std::vector<Candidate>> TuningSpace::all(std::size_t most) const {
 
 SearchResult coordinate_search(const TuningSpace& space, const SearchLimits& limits, const TimesOf& times_of,
                                std::span<const Candidate> first) {
-  constexpr std::size_t most_listed = 4096;  // combinations, most of which may not be able to run
+  // Combinations, most of which may not be able to run.
+  constexpr std::size_t least_listed = 4096, most_listed = 200'000, listed_per_candidate = 32;
   Trials trials(space, limits, times_of);
   trials.time({first.begin(), first.end()});
   if (space.axes.empty()) return std::move(trials).take();
-  const std::optional<std::vector<Candidate>> all = space.all(most_listed);
+  const std::optional<std::vector<Candidate>> all =
+      space.all(std::clamp(listed_per_candidate * limits.exhaustive_up_to, least_listed, most_listed));
   if (all && all->size() <= std::min(limits.exhaustive_up_to, limits.most_candidates)) {
     trials.time(*all);
     if (std::ranges::all_of(*all, [&](const Candidate& one) { return trials.so_far().tried.contains(one); }))

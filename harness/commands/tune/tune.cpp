@@ -25,6 +25,7 @@
 #include <optional>
 #include <ostream>
 #include <set>
+#include <unistd.h>
 #include <utility>
 
 namespace assay::app {
@@ -73,6 +74,16 @@ struct TunedClass {
   bool is_tuned() const { return is_searched && (candidates.empty() || !shapes.empty()); }
 };
 
+/// A search of hours must not end with a file that cannot be written. Makes the folder of the file.
+void refuse_unwritable(const fs::path& file) {
+  if (file.empty()) return;
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  make_directories(folder);
+  if (::access(folder.c_str(), W_OK) == 0 && !fs::is_directory(file)) return;
+  throw Error(fmt::format("tuning: '{}' cannot be written; choose another file", file.string()),
+              ExitCode::Infrastructure);
+}
+
 class Tuner {
  public:
   Tuner(const TuneOptions& options, const Context& context, const Terminal& terminal,
@@ -87,6 +98,8 @@ class Tuner {
         runs_(options, context_, terminal, fs::path("assay-out") / "tune" / new_run_id()) {}
 
   ExitCode run() {
+    refuse_unwritable(out_);
+    refuse_unwritable(options_.csv);
     load();
     search();
     confirm();
@@ -96,7 +109,6 @@ class Tuner {
     } else {
       write();
     }
-    if (!options_.csv.empty()) write_named_file(options_.csv, tuning_table_csv(table_));
     return has_failed_ ? ExitCode::Failures : ExitCode::Fine;
   }
 
@@ -128,14 +140,18 @@ class Tuner {
     const DeviceCases here(selected, device_);
     std::size_t points = 0;
     for (TuningClass& group : tuning_classes(here.all(), device_)) {
+      if (!has_searched_tunable(*group.impl)) continue;
       points += group.points.size();
       classes_.push_back({.group = std::move(group)});
     }
     if (points == 0) {
-      throw Error(
-          fmt::format("tuning: none of {} has an impl with tunables that runs on {}, sets none itself "
-                      "and takes no data from files",
-                      counted(selected.size(), "timed case"), device_.name));
+      throw Error(printable_line(fmt::format(
+          "tuning: none of {} has an impl with {} that runs on {}, sets none itself and takes no data from "
+          "files",
+          counted(selected.size(), "timed case"),
+          options_.tunables.empty() ? "tunables"
+                                    : fmt::format("a tunable {}", fmt::join(options_.tunables, " or ")),
+          device_.name)));
     }
     terminal_.log << printable(fmt::format("tune: {}, {} of {}, seed {}\n", device_.name,
                                            counted(points, "point"), counted(classes_.size(), "kind"),
@@ -143,9 +159,17 @@ class Tuner {
     points_left_ = points;
   }
 
+  bool has_searched_tunable(const Impl& impl) const {
+    const auto is_searched = [&](const Tunable& tunable) {
+      return options_.tunables.empty() ||
+             std::ranges::find(options_.tunables, tunable.name) != options_.tunables.end();
+    };
+    return std::ranges::any_of(impl.tunables, is_searched);
+  }
+
   void search() {
     for (TunedClass& one : classes_) {
-      for (const TuningPoint& point : one.group.points) {
+      for (TuningPoint& point : one.group.points) {
         if (is_stopped()) return;
         search_point(one, point);
         --points_left_;
@@ -153,22 +177,33 @@ class Tuner {
     }
   }
 
+  double searched_s() const { return watch_.s() - lost_s_; }
+
   /// Searches at one point for its share of the time that is left.
-  void search_point(TunedClass& one, const TuningPoint& point) {
-    const TuningSpace space = tuning_space(point, device_);
-    const double end_s = watch_.s() + (options_.seconds - watch_.s()) / static_cast<double>(points_left_);
+  void search_point(TunedClass& one, TuningPoint& point) {
+    const TuningSpace space = tuning_space(point, device_, options_.tunables);
+    const double begin_s = searched_s();
+    const double end_s = begin_s + (options_.seconds - begin_s) / static_cast<double>(points_left_);
     SearchLimits limits{
         .most_candidates = 1'000'000, .exhaustive_up_to = options_.exhaustive_up_to, .seed = options_.seed};
-    limits.must_stop = [&] { return is_stopped() || watch_.s() > end_s || !problem_.empty(); };
+    limits.must_stop = [&] {
+      return is_stopped() || !problem_.empty() || (has_timed_ && searched_s() > end_s);
+    };
     problem_.clear();
     const SearchResult found = coordinate_search(
         space, limits, [&](std::span<const Candidate> batch) { return times_of(one, point, space, batch); },
         places_of(one.candidates, space));
+    if (!problem_.empty() && !is_failure_ && point.may_be_hot) {
+      lost_s_ += searched_s() - begin_s;
+      point.may_be_hot = false;
+      point.base.caches = Caches::Hot;  // few tensors are too small to be cold
+      return search_point(one, point);
+    }
     if (!problem_.empty()) {
-      terminal_.out << printable_line(fmt::format("{} {}: not tuned, since {} with the built-in defaults",
+      terminal_.out << printable_line(fmt::format("{} {}: not tuned: with the built-in defaults {}",
                                                   one.group.text(), place_text(point), problem_))
                     << std::endl;
-      has_failed_ = has_failed_ || !is_stopped();
+      has_failed_ = has_failed_ || is_failure_;
       return;
     }
     tell(one, point, space, found);
@@ -192,6 +227,8 @@ class Tuner {
     if (tunes.size() == 1 && tunes.front().empty()) return {1.0};  // the defaults, by which all are divided
     const TriedTunes tried = runs_.run(point, tunes, options_.row_seconds, [&] { return is_stopped(); });
     problem_ = tried.default_problem;
+    is_failure_ = tried.is_failure && !is_stopped();
+    has_timed_ = has_timed_ || problem_.empty();
     std::vector<std::optional<double>> times;
     for (const TriedTune& each : tried.tried) {
       times.push_back(each.ratio ? std::optional(each.ratio->median) : std::nullopt);
@@ -210,6 +247,8 @@ class Tuner {
                         .ratio = each.ratio,
                         .time_us = each.time_us});
     }
+    // Written after each run: a search that is killed loses nothing.
+    if (!options_.csv.empty()) replace_file(options_.csv, tuning_table_csv(table_));
   }
 
   void tell(const TunedClass& one, const TuningPoint& point, const TuningSpace& space,
@@ -242,7 +281,7 @@ class Tuner {
   }
 
   void confirm_at(TunedClass& one, const TuningPoint& point) {
-    const TuningSpace space = tuning_space(point, device_);
+    const TuningSpace space = tuning_space(point, device_, options_.tunables);
     std::vector<Tune> tunes;
     std::vector<std::size_t> numbers;
     const std::vector<Candidate> places = places_of(one.candidates, space);
@@ -304,7 +343,6 @@ class Tuner {
     for (const TuningEntry& entry : kept_) {
       if (!tuned.contains({entry.op, entry.impl})) tuning.entries.push_back(entry);
     }
-    if (out_.has_parent_path()) make_directories(out_.parent_path());
     replace_file(out_, heading() + tuning_yaml(tuning));
     check_named_tuning(out_.string(), context_.registry);
     terminal_.out << printable_line(summary(found)) << '\n';
@@ -348,10 +386,13 @@ class Tuner {
   std::vector<TuningEntry> kept_;
   TuningRuns runs_;
   Stopwatch watch_;
+  double lost_s_ = 0;  ///< with points that cannot be cold, of which no budget is taken
   LoadResult loaded_;
   std::deque<TunedClass> classes_;
   std::size_t points_left_ = 0;
-  std::string problem_;  ///< why the current point has no time with the defaults
+  std::string problem_;      ///< why the current point has no time with the defaults
+  bool has_timed_ = false;   ///< some candidates: the shortest budget is enough for them
+  bool is_failure_ = false;  ///< that is a failure
   std::map<Status, std::size_t> statuses_;
   std::vector<TableRow> table_;
   std::size_t unconfirmed_ = 0;

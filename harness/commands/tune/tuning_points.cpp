@@ -77,7 +77,8 @@ std::optional<TuningPoint> point_of(const Case& given, const DeviceInfo& device)
   TuningPoint point{.base = given, .at = place_of(given)};
   point.base.impl = plan.made.impl;
   point.base.mode = Mode::Perf;
-  if (point.base.caches == Caches::Both) point.base.caches = Caches::Cold;
+  point.may_be_hot = point.base.caches == Caches::Both;
+  if (point.may_be_hot) point.base.caches = Caches::Cold;
   return point;
 }
 
@@ -147,10 +148,13 @@ std::vector<TuningClass> tuning_classes(std::span<const Case* const> cases, cons
   return classes;
 }
 
-TuningSpace tuning_space(const TuningPoint& point, const DeviceInfo& device) {
+TuningSpace tuning_space(const TuningPoint& point, const DeviceInfo& device,
+                         const std::vector<std::string>& tunables) {
   TuningSpace space;
-  for (const Tunable& tunable : point.base.impl->tunables)
-    space.axes.push_back({.tunable = tunable.name, .values = values_of(tunable)});
+  for (const Tunable& tunable : point.base.impl->tunables) {
+    if (tunables.empty() || std::ranges::find(tunables, tunable.name) != tunables.end())
+      space.axes.push_back({.tunable = tunable.name, .values = values_of(tunable)});
+  }
   const TuningSpace axes = space;
   space.may_run = [axes, point, device](const Candidate& candidate) {
     Case tuned = with_tune(point, tune_of(axes, candidate));

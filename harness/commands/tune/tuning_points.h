@@ -17,6 +17,7 @@ namespace assay::app {
 struct TuningPoint {
   Case base;                     ///< of that impl, timed alone, hot or cold, with nothing tuned
   std::vector<std::int64_t> at;  ///< its whole numbers: integers, and the values of shapes and lists
+  bool may_be_hot = false;       ///< the case asks for both caches; it is timed cold if that is possible
 };
 
 /// Points that differ in whole numbers alone: an entry of a tuning file may be about several of them.
@@ -37,14 +38,16 @@ struct TuningClass {
 std::string place_text(const TuningPoint& point);
 
 /// The classes of these timed cases on a device, in their order. Impl `auto` stands for the one that it
-/// chooses; a case with cache `both` is timed cold. Cases that set tunables or take data from files, chains,
+/// chooses; a case with cache `both` is timed cold
+/// first. Cases that set tunables or take data from files, chains,
 /// cases that do not run on the device, impls without tunables, and points that differ from another one only
 /// in what conditions cannot say (real numbers, fills) are left out.
 std::vector<TuningClass> tuning_classes(std::span<const Case* const> cases, const DeviceInfo& device);
 
-/// The candidates of an impl at a point. A tunable without a list of values has the powers of two in its
-/// range and both ends, or every value if they are few.
-TuningSpace tuning_space(const TuningPoint& point, const DeviceInfo& device);
+/// The candidates of an impl at a point, which set the tunables of these names only (empty: all). A tunable
+/// without a list of values has the powers of two in its range and both ends, or every value if they are few.
+TuningSpace tuning_space(const TuningPoint& point, const DeviceInfo& device,
+                         const std::vector<std::string>& tunables = {});
 
 /// The values that a candidate sets.
 Tune tune_of(const TuningSpace& space, const Candidate& candidate);

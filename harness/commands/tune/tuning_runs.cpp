@@ -117,6 +117,7 @@ TriedTunes TuningRuns::run(const TuningPoint& point, std::span<const Tune> tunes
   const TimedCandidates timed(only_journal(out));
   const std::optional<Record> defaults = timed.record(default_name);
   result.default_problem = why_no_default(defaults);
+  result.is_failure = defaults && class_of(defaults->status) != StatusClass::Fine;
   if (result.default_problem.empty()) result.default_us = defaults->perf->time_us_p50;
   for (std::size_t i = 0; i < tunes.size(); ++i) {
     const std::optional<Record> record = timed.record(name_of_candidate(i));

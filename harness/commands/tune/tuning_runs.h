@@ -29,6 +29,7 @@ struct TriedTune {
 /// Candidates of one point, timed side by side.
 struct TriedTunes {
   std::string default_problem;  ///< why the row with the built-in defaults has no time; empty: it has one
+  bool is_failure = false;      ///< that is a failure of the row, which could run
   double default_us = 0;
   std::vector<TriedTune> tried;  ///< in the order asked
 };

@@ -185,7 +185,6 @@ bool DeviceSession::times_one_of(const RowsLeft& left) const {
 void DeviceSession::tell(RunListener& listener, const KnownTiming& known) {
   listener_ = &listener;
   known_ = known;
-  tell_tuning();
   const auto stopped = [this] { return parts_.stop_requested && parts_.stop_requested(); };
   if (known_.timer) {
     info_.timer = *known_.timer;
@@ -195,16 +194,6 @@ void DeviceSession::tell(RunListener& listener, const KnownTiming& known) {
   }
   listener_->run(info_);
   listener_->plan(plan());
-}
-
-void DeviceSession::tell_tuning() const {
-  if (!tuning_) return;
-  std::size_t rows = 0;
-  for (const PlannedGroup& group : groups_)
-    rows += static_cast<std::size_t>(
-        std::ranges::count_if(group, [](const PlannedRow& row) { return row.test_case->tuned != nullptr; }));
-  parts_.log << printable(fmt::format("tuning    '{}': {} rows are tuned{}\n", tuning_->file.string(), rows,
-                                      tuning_->note.empty() ? "" : "; it was " + tuning_->note));
 }
 
 void DeviceSession::add_timing(const KnownTiming& known) {

@@ -124,7 +124,6 @@ class DeviceSession {
   gpu::Device& device() { return *device_.device; }
 
  private:
-  void tell_tuning() const;
   void add_timing(const KnownTiming& known);
   bool times_one_of(const RowsLeft& left) const;
   void save_pipelines_now_and_then();
