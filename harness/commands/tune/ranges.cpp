@@ -53,8 +53,8 @@ class Division {
     std::vector<ValueRange> low_box = box;
     low_box[cut->dim].high = cut->last_low;
     box[cut->dim].low = cut->last_low + 1;
-    divide(std::move(low), std::move(low_box), made);
-    divide(std::move(high), std::move(box), made);
+    divide(low, std::move(low_box), made);
+    divide(high, std::move(box), made);
   }
 
  private:
@@ -167,7 +167,7 @@ std::vector<TunedRange> tuned_ranges(std::span<const MeasuredShape> shapes, cons
   if (shapes.empty()) return made;
   Places all(shapes.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
-  Division(shapes, limits).divide(std::move(all), whole_box(shapes), made);
+  Division(shapes, limits).divide(all, whole_box(shapes), made);
   return made;
 }
 

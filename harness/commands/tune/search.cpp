@@ -62,6 +62,7 @@ class Trials {
   SearchResult take() && { return std::move(result_); }
   void started_again() { ++result_.restarts; }
   void timed_all() { result_.is_exhaustive = true; }
+  void counted(std::size_t candidates) { result_.candidates = candidates; }
 
  private:
   void note(std::span<const Candidate> batch, const std::vector<std::optional<double>>& times) {
@@ -228,6 +229,9 @@ SearchResult coordinate_search(const TuningSpace& space, const SearchLimits& lim
   if (space.axes.empty()) return std::move(trials).take();
   const std::optional<std::vector<Candidate>> all =
       space.all(std::clamp(listed_per_candidate * limits.exhaustive_up_to, least_listed, most_listed));
+  if (all)
+    trials.counted(all->size() -
+                   static_cast<std::size_t>(std::ranges::count(*all, Candidate(space.axes.size(), 0))));
   if (all && all->size() <= std::min(limits.exhaustive_up_to, limits.most_candidates)) {
     trials.time(*all);
     if (std::ranges::all_of(*all, [&](const Candidate& one) { return trials.so_far().tried.contains(one); }))

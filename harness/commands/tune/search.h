@@ -55,6 +55,8 @@ struct SearchResult {
   double best_time = 0;  ///< the callback's figure
   bool is_exhaustive = false;
   std::size_t restarts = 0;  ///< of the coordinate search
+  /// How many may run, the defaults not counted; absent: too many combinations to count them.
+  std::optional<std::size_t> candidates;
   std::map<Candidate, std::optional<double>> tried;
   /// The best figure after one timed candidate, after two, ...; the defaults, timed first, do not count.
   std::vector<double> best_after;

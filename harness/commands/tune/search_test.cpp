@@ -78,6 +78,7 @@ TEST(CoordinateSearch, TimesAllCandidatesWhereTheyAreFew) {
   EXPECT_EQ(found.best, (Candidate{2, 1}));
   EXPECT_TRUE(found.is_exhaustive);
   EXPECT_EQ(found.tried.size(), 12U);
+  EXPECT_EQ(found.candidates, 11U);
   EXPECT_THAT(bench.batches, Each(Le(12U)));
 }
 

@@ -10,6 +10,7 @@
 #include "harness/commands/run/setup/device_session.h"
 #include "harness/commands/tune/ranges.h"
 #include "harness/commands/tune/search.h"
+#include "harness/commands/tune/tuned_class.h"
 #include "harness/commands/tune/tuning_points.h"
 #include "harness/commands/tune/tuning_runs.h"
 #include "harness/commands/tune/tuning_table.h"
@@ -62,17 +63,6 @@ DeviceInfo device_of(const TuneOptions& options) {
   if (devices.opened().size() != 1) throw Error("tuning: --device must choose one device");
   return devices.opened().front().info;
 }
-
-/// A class while it is tuned.
-struct TunedClass {
-  TuningClass group;
-  std::vector<Tune> candidates;       ///< distinct best ones of its points; number 1 is the first
-  std::vector<MeasuredShape> shapes;  ///< the points that were confirmed
-  bool is_searched = false;           ///< at one point at least
-
-  /// Whether what a file says of it is replaced.
-  bool is_tuned() const { return is_searched && (candidates.empty() || !shapes.empty()); }
-};
 
 /// A search of hours must not end with a file that cannot be written. Makes the folder of the file.
 void refuse_unwritable(const fs::path& file) {
@@ -253,12 +243,12 @@ class Tuner {
 
   void tell(const TunedClass& one, const TuningPoint& point, const TuningSpace& space,
             const SearchResult& found) const {
-    const std::string how =
-        found.is_exhaustive ? "all" : fmt::format("{}", counted(found.restarts, "restart"));
-    terminal_.log << printable_line(fmt::format("{} {}: {} timed ({}); best {:.3f}x {}", one.group.text(),
-                                                place_text(point),
-                                                counted(found.tried.size() - 1, "candidate"), how,
-                                                found.best_time, tune_text(tune_of(space, found.best))))
+    const std::string of = found.candidates ? fmt::format(" of {}", *found.candidates) : "";
+    const std::string timed =
+        fmt::format("{}{} timed, {}", found.tried.size() - 1, of, counted(found.restarts, "restart"));
+    terminal_.log << printable_line(fmt::format("{} {}: {}; best {:.3f}x {}", one.group.text(),
+                                                place_text(point), timed, found.best_time,
+                                                tune_text(tune_of(space, found.best))))
                   << std::endl;
   }
 
@@ -303,27 +293,6 @@ class Tuner {
                     << std::endl;
     }
     one.shapes.push_back(std::move(shape));
-  }
-
-  std::vector<TuningEntry> entries_of(const TunedClass& one) const {
-    std::vector<TuningEntry> entries;
-    const std::vector<double> left_out = left_out_pct(one.shapes);
-    for (const TunedRange& range : tuned_ranges(one.shapes)) {
-      if (range.candidate == 0) continue;
-      TuningEntry entry{.op = one.group.op->name, .impl = one.group.impl->name};
-      entry.when = one.group.conditions(range.box);
-      entry.forms = one.group.forms;
-      entry.tune = one.candidates[range.candidate - 1];
-      entry.ratio = range.ratio;
-      entry.ratio_low = range.ratio_low;
-      entry.ratio_high = range.ratio_high;
-      entry.shapes = static_cast<std::int64_t>(range.shapes.size());
-      double sum = 0;
-      for (const std::size_t shape : range.shapes) sum += left_out[shape];
-      entry.left_out_pct = sum / static_cast<double>(range.shapes.size());
-      entries.push_back(std::move(entry));
-    }
-    return entries;
   }
 
   void write() {

@@ -205,10 +205,11 @@ std::string text_of(std::span<const ComparedSearches> compared) {
   std::string text;
   std::string kernel;
   for (const ComparedSearches& one : compared) {
-    if (one.kernel != kernel)
+    if (one.kernel != kernel) {
       text += printable_line(
                   fmt::format("{}: {} candidates, the best {:.3f}x", one.kernel, one.table, one.best_ratio)) +
               "\n";
+    }
     kernel = one.kernel;
     text += fmt::format(
         "  {:5} timed: coordinate search {:.3f}x, random search {:.3f}x; as good or better with {:.0f} % of "
