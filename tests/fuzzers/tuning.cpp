@@ -1,4 +1,5 @@
 #include "harness/cases/tuning/tuning.h"
+
 #include "ops/registry.h"
 #include "tests/fuzzers/input_file.h"
 

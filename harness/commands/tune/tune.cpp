@@ -36,6 +36,8 @@ namespace fs = std::filesystem;
 
 /// How many times as much each row samples when what was found is confirmed.
 constexpr double confirming_times = 3;
+/// How many candidates a run times. Where hundreds are wanted anyway, the start of a run should cost little.
+constexpr std::size_t many = 256, few_of_a_batch = 12, many_of_a_batch = 64;
 /// The most candidates of a class that are confirmed at each of its points.
 constexpr std::size_t most_confirmed = 8;
 
@@ -175,7 +177,10 @@ class Tuner {
     const double begin_s = searched_s();
     const double end_s = begin_s + (options_.seconds - begin_s) / static_cast<double>(points_left_);
     SearchLimits limits{
-        .most_candidates = 1'000'000, .exhaustive_up_to = options_.exhaustive_up_to, .seed = options_.seed};
+        .most_candidates = 1'000'000,
+        .exhaustive_up_to = options_.exhaustive_up_to,
+        .candidates_of_a_batch = options_.exhaustive_up_to > many ? many_of_a_batch : few_of_a_batch,
+        .seed = options_.seed};
     limits.must_stop = [&] {
       return is_stopped() || !problem_.empty() || (has_timed_ && searched_s() > end_s);
     };
