@@ -229,9 +229,10 @@ SearchResult coordinate_search(const TuningSpace& space, const SearchLimits& lim
   if (space.axes.empty()) return std::move(trials).take();
   const std::optional<std::vector<Candidate>> all =
       space.all(std::clamp(listed_per_candidate * limits.exhaustive_up_to, least_listed, most_listed));
-  if (all)
-    trials.counted(all->size() -
-                   static_cast<std::size_t>(std::ranges::count(*all, Candidate(space.axes.size(), 0))));
+  if (all) {
+    const auto defaults = std::ranges::count(*all, Candidate(space.axes.size(), 0));
+    trials.counted(all->size() - static_cast<std::size_t>(defaults));
+  }
   if (all && all->size() <= std::min(limits.exhaustive_up_to, limits.most_candidates)) {
     trials.time(*all);
     if (std::ranges::all_of(*all, [&](const Candidate& one) { return trials.so_far().tried.contains(one); }))
