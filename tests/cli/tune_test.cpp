@@ -37,24 +37,24 @@ fs::path file_named(const fs::path& folder, const std::string& name) {
 
 class Tuning : public ::testing::Test {
  protected:
-  void SetUp() override { folder_.write("c.yaml", clone_cases); }
+  void SetUp() override { folder.write("c.yaml", clone_cases); }
 
   std::string write(const std::string& name, const std::string& entries) const {
-    return folder_.write(name, "device: Acme GPU 9\nentries:\n" + entries);
+    return folder.write(name, "device: Acme GPU 9\nentries:\n" + entries);
   }
 
   /// `assay run` of the cases with a quick measurement.
   ProcessResult run(const std::string& out, const std::vector<std::string>& more) const {
-    std::vector<std::string> words{"run",  folder_ / "c.yaml", "--out", folder_ / out, "--ceilings",
-                                   "none", "--budget",         "0.01"};
+    std::vector<std::string> words{"run",  folder / "c.yaml", "--out", folder / out, "--ceilings",
+                                   "none", "--budget",        "0.01"};
     words.insert(words.end(), more.begin(), more.end());
     return assay(words);
   }
   std::string text(const std::string& out, const std::string& name) const {
-    return read_file(file_named(folder_ / out, name));
+    return read_file(file_named(folder / out, name));
   }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 const std::string entry_of_small =
@@ -74,16 +74,16 @@ TEST_F(Tuning, ARunTakesTheDefaultsOfAFileAndSaysSo) {
 
   ASSERT_EQ(run("plain", {"--tuning", "none"}).exit_code, 0);
   EXPECT_THAT(text("plain", "perf.csv"), Not(HasSubstr("(line 3)")));
-  const ProcessResult refused = assay({"compare", folder_ / "plain", folder_ / "tuned"});
+  const ProcessResult refused = assay({"compare", folder / "plain", folder / "tuned"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("give --allow-tuning to compare them anyway"));
   const ProcessResult allowed =
-      assay({"compare", folder_ / "plain", folder_ / "tuned", "--allow-tuning", "--fail-on", "none"});
+      assay({"compare", folder / "plain", folder / "tuned", "--allow-tuning", "--fail-on", "none"});
   EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
 
-  ASSERT_EQ(assay({"run", "--resume", folder_ / "tuned"}).exit_code, 0);
+  ASSERT_EQ(assay({"run", "--resume", folder / "tuned"}).exit_code, 0);
   write("t.yaml", entry_of_small + "# another file\n");
-  const ProcessResult resumed = assay({"run", "--resume", folder_ / "tuned"});
+  const ProcessResult resumed = assay({"run", "--resume", folder / "tuned"});
   EXPECT_EQ(resumed.exit_code, 2) << resumed.out;
   EXPECT_THAT(resumed.err, HasSubstr("the entries of the tuning file have changed"));
 }
@@ -99,21 +99,21 @@ TEST_F(Tuning, ABadFileIsAnErrorAtItsPlaceBeforeAnythingRuns) {
     EXPECT_THAT(result.err,
                 AllOf(HasSubstr("reading the tuning file"),
                       HasSubstr("t.yaml:3:42: error: tune.local_size must be in 1..1024, got 2000")));
-    EXPECT_FALSE(fs::exists(folder_ / "out"));
+    EXPECT_FALSE(fs::exists(folder / "out"));
   }
-  const ProcessResult gone = run("out", {"--tuning", folder_ / "gone.yaml"});
+  const ProcessResult gone = run("out", {"--tuning", folder / "gone.yaml"});
   EXPECT_EQ(gone.exit_code, 2);
   EXPECT_THAT(gone.err, HasSubstr("gone.yaml: error: no such file"));
 }
 
 TEST_F(Tuning, TunesATinyCaseAndRunsWithTheFileOfTheDevice) {
-  folder_.write("c.yaml", R"(op: q8ta_clone
+  folder.write("c.yaml", R"(op: q8ta_clone
 cases:
   - {name: small, mode: perf, cache: both, impl: tiled, shape: [1, 16, 8, 8], forms: {x: buffer/4W4C, y: buffer/4W}}
 )");  // too small to be cold: it is tuned hot
   const auto here = [&](std::vector<std::string> words) {
     words.insert(words.begin(), ASSAY_BINARY);
-    return test::run({.words = std::move(words), .environment = {}, .directory = folder_ / "."});
+    return test::run({.words = std::move(words), .environment = {}, .directory = folder / "."});
   };
   const std::vector<std::string> words{"tune",       "c.yaml",     "--budget",       "0.1s",
                                        "--ceilings", "none",       "--row-budget",   "0.01",
@@ -122,9 +122,9 @@ cases:
   const ProcessResult tuned = here(words);
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   const fs::path file =
-      file_named(folder_ / "tuning", fs::directory_iterator(folder_ / "tuning")->path().filename());
+      file_named(folder / "tuning", fs::directory_iterator(folder / "tuning")->path().filename());
   EXPECT_THAT(read_file(file), AllOf(HasSubstr("device: '"), HasSubstr("version: '"), HasSubstr("entries:")));
-  const std::string table = read_file(folder_ / "t.csv");
+  const std::string table = read_file(folder / "t.csv");
   EXPECT_THAT(table, HasSubstr("q8ta_clone tiled x=buffer/4W4C y=buffer/4W shape=1x16x8x8,local_size="));
   EXPECT_THAT(table, AllOf(HasSubstr(",PASS,"), HasSubstr(",CRASH,"))) << "which costs itself alone";
   EXPECT_THAT(tuned.out, HasSubstr(" in tuning/" + file.filename().string()));
@@ -139,7 +139,7 @@ cases:
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
   EXPECT_THAT(shown.out, AllOf(HasSubstr("coordinate search"), HasSubstr("random search")));
 
-  folder_.write("tuning/" + file.filename().string(), "device: Acme GPU 9\nentries: []\n");
+  folder.write("tuning/" + file.filename().string(), "device: Acme GPU 9\nentries: []\n");
   const ProcessResult other = here({"run", "c.yaml", "--ceilings", "none"});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.err,
@@ -148,18 +148,18 @@ cases:
 
 TEST_F(Tuning, SaysWhyNothingCanBeTuned) {
   const ProcessResult none =
-      assay({"tune", folder_ / "c.yaml", "--op", "nothing", "--out", folder_ / "t.yaml"});
+      assay({"tune", folder / "c.yaml", "--op", "nothing", "--out", folder / "t.yaml"});
   EXPECT_EQ(none.exit_code, 2);
   EXPECT_THAT(none.err, HasSubstr("none of 2 is selected by --op 'nothing'"));
-  folder_.write("set.yaml", R"(op: q8ta_clone
+  folder.write("set.yaml", R"(op: q8ta_clone
 cases:
   - {name: set, mode: perf, impl: tiled, shape: [4], forms: {x: buffer/4W, y: buffer/4W}, tune: {local_size: 64}}
 )");
-  const ProcessResult set = assay({"tune", folder_ / "set.yaml", "--out", folder_ / "t.yaml"});
+  const ProcessResult set = assay({"tune", folder / "set.yaml", "--out", folder / "t.yaml"});
   EXPECT_EQ(set.exit_code, 2);
   EXPECT_THAT(set.err, HasSubstr("tuning: none of 1 timed case has an impl with tunables that runs on "));
   EXPECT_EQ(assay({"tune", "--budget", "tomorrow"}).exit_code, 2);
-  EXPECT_FALSE(fs::exists(folder_ / "t.yaml"));
+  EXPECT_FALSE(fs::exists(folder / "t.yaml"));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ Kernel matrix_product() {
                    {"stages", {1, 2, 3}, 1}},
           .time = [](const std::vector<std::int64_t>& v) -> std::optional<double> {
             const std::int64_t m = v[0], n = v[1], k = v[2], subgroup_m = v[3], stages = v[4];
-            if (subgroup_m > m || (m + n) * k * stages > 96 * 1024) return std::nullopt;
+            if (subgroup_m > m || (m + n) * k * stages > 98304) return std::nullopt;
             double time = 100 * (1 + 0.25 * log2_away(m, 128) + 0.2 * log2_away(n, 128));
             time *= 1 + 0.15 * log2_away(m / subgroup_m, 2) + (stages == 2 ? 0 : 0.2);
             return time * (1 + 0.1 * log2_away(k * stages, 128));  // both hide latency
