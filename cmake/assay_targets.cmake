@@ -85,16 +85,20 @@ function(assay_module_files sources_name tests_name folders)
   set(${tests_name} ${tests} PARENT_SCOPE)
 endfunction()
 
-# assay_module_tests(<name> DIR <folders...> LINKS <targets...> [SHARDS <count>] [ALONE <suites...>]): one test
-# executable for the tests of several folders, since each would link the same large libraries.
+# assay_module_tests(<name> DIR <folders...> LINKS <targets...> [SHARDS <count>] [ALONE <suites...>] [GLIBC_MALLOC]): one
+# test executable for the tests of several folders, since each would link the same large libraries.
 function(assay_module_tests name)
-  cmake_parse_arguments(ARG "" "SHARDS" "DIR;LINKS;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "GLIBC_MALLOC" "SHARDS" "DIR;LINKS;ALONE" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
-  assay_test(${name} SOURCES ${tests} LINKS ${ARG_LINKS} SHARDS "${ARG_SHARDS}" ALONE ${ARG_ALONE})
+  set(malloc "")
+  if(ARG_GLIBC_MALLOC)
+    set(malloc GLIBC_MALLOC)
+  endif()
+  assay_test(${name} SOURCES ${tests} LINKS ${ARG_LINKS} SHARDS "${ARG_SHARDS}" ALONE ${ARG_ALONE} ${malloc})
 endfunction()
 
 # assay_test(<name> SOURCES <files...> LINKS <targets...> [TREE <folder> FILTER <tests>] [SHARDS <count>]
-#            [ALONE <suites...>]): a GoogleTest executable.
+#            [ALONE <suites...>] [GLIBC_MALLOC]): a GoogleTest executable.
 #
 # CTest runs it as SHARDS processes, <name>.1of4 and so on, because a process that loads a driver and compiles shaders
 # costs more than most tests; scripts/dev/test_shard.py counts their tests one by one. A suite in ALONE, a pattern, has a
@@ -104,8 +108,9 @@ endfunction()
 # FILTER selects run in that folder, a similar tree. Test code is not optimized, and GoogleTest's headers are
 # precompiled once for all tests: they compile in a third of the time.
 function(assay_test name)
-  cmake_parse_arguments(ARG "" "TREE;FILTER;SHARDS" "SOURCES;LINKS;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "GLIBC_MALLOC" "TREE;FILTER;SHARDS" "SOURCES;LINKS;ALONE" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES ASSAY_GLIBC_MALLOC "${ARG_GLIBC_MALLOC}")
   assay_together(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_test_support assay_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
@@ -138,14 +143,22 @@ endfunction()
 # assay_test_shard(<executable> <name> <number/count> <filter> <folder> <cost>): one process of CTest. The time limit is
 # for a machine that is stuck; scripts/dev/test_shard.py ends a test that hangs. All tests of a build share its caches:
 # SPIR-V and answers of references, whose keys include everything they depend on, and Mesa's compiled kernels. Mesa does
-# not optimize (GALLIVM_PERF): tests run each kernel once or twice, and half of their time was compilation. glibc keeps
-# more freed memory for the next allocation of its size (GLIBC_TUNABLES): a fifth of the time of compilers and of the
-# validator of SPIR-V was in malloc.
+# not optimize (GALLIVM_PERF): tests run each kernel once or twice, and half of their time was compilation. A fifth of
+# the time of compilers and of the validator of SPIR-V was in malloc: jemalloc takes its place where it is installed
+# (a test that asks glibc what is in use says GLIBC_MALLOC); else glibc keeps more freed memory for the next allocation
+# of its size.
+find_library(ASSAY_JEMALLOC NAMES libjemalloc.so.2)
 function(assay_test_shard executable name shard filter folder cost)
+  get_target_property(glibc_malloc ${executable} ASSAY_GLIBC_MALLOC)
+  if(ASSAY_JEMALLOC AND NOT ASSAY_SANITIZE AND NOT glibc_malloc)
+    set(allocator "LD_PRELOAD=${ASSAY_JEMALLOC}")
+  else()
+    set(allocator "GLIBC_TUNABLES=glibc.malloc.tcache_count=20000")
+  endif()
   add_test(NAME ${name} WORKING_DIRECTORY ${folder}
     COMMAND ${CMAKE_SOURCE_DIR}/scripts/dev/test_shard.py --name ${name} --folder ${CMAKE_BINARY_DIR}/test-results
       --shard ${shard} "--filter=${filter}" -- $<TARGET_FILE:${executable}>)
   set(caches ${CMAKE_BINARY_DIR}/test-caches)
   set_tests_properties(${name} PROPERTIES TIMEOUT 3600 COST ${cost} LABELS ${executable} ENVIRONMENT
-    "GALLIVM_PERF=nopt;GLIBC_TUNABLES=glibc.malloc.tcache_count=20000;XDG_CACHE_HOME=${caches};MESA_SHADER_CACHE_DIR=${caches};MESA_SHADER_CACHE_MAX_SIZE=4G")
+    "GALLIVM_PERF=nopt;${allocator};XDG_CACHE_HOME=${caches};MESA_SHADER_CACHE_DIR=${caches};MESA_SHADER_CACHE_MAX_SIZE=4G")
 endfunction()

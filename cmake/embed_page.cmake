@@ -5,9 +5,9 @@
 # assay::page_head() and assay::page_tail() (harness/report/html/page_data.h).
 set(ASSAY_EMBED_PAGE_SCRIPT ${CMAKE_CURRENT_LIST_DIR}/embed_page_script.cmake)
 
-# Debian's package node-d3: one file that holds all of D3, and its licence.
-find_file(D3_SCRIPT d3.min.js PATHS /usr/share/nodejs/d3/dist REQUIRED)
-find_file(D3_LICENCE copyright PATHS /usr/share/doc/node-d3 REQUIRED)
+# Debian's package node-d3: one file that holds all of D3, and its licence; this machine's, whatever is built for.
+find_file(D3_SCRIPT d3.min.js PATHS /usr/share/nodejs/d3/dist REQUIRED NO_CMAKE_FIND_ROOT_PATH)
+find_file(D3_LICENCE copyright PATHS /usr/share/doc/node-d3 REQUIRED NO_CMAKE_FIND_ROOT_PATH)
 
 function(assay_embed_page target folder)
   cmake_parse_arguments(ARG "" "" "SCRIPTS" ${ARGN})

@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Makes one folder that runs on other x86-64 Linux systems with glibc 2.36 or newer and a Vulkan loader: the binary, the
-# shared libraries it needs, the cases, the kernels' sources, the documents, and the scripts of a farm's night.
+# Makes one folder that runs on other Linux systems with glibc 2.36 or newer and a Vulkan loader: the binary, the shared
+# libraries it needs, the cases, the kernels' sources, the documents, and the scripts of a farm's night.
 #
-#   scripts/package.sh [DIR]        default: dist/assay-<version>-x86_64; an older DIR of ours is replaced
+#   scripts/package.sh [--target aarch64] [DIR]
+#
+# The target is x86-64, or 64-bit Arm, for which Debian's cross compiler builds. Without a DIR it is
+# dist/assay-<version>-<target>; an older DIR of ours is replaced.
 #
 # Never packed: glibc, the Vulkan loader and drivers, and the C++ runtime (libstdc++, libgcc_s). Drivers are
 # loaded into our process and need the C++ runtime of *their* system: an older one next to the binary would be loaded
@@ -14,16 +17,39 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 max_glibc=2.36
 max_glibcxx=3.4.30 # GCC 12
+target=x86_64
 build=build/package
+sysroot=    # of another target: a folder with its packages
+run=()      # what starts a binary of the target
 system_libraries='^(ld-linux.*|lib(c|m|pthread|dl|rt|resolv|vulkan|stdc\+\+|gcc_s))\.so'
+
+# What the cross compiler links with, and lavapipe, with which the packed binary is tried.
+target_packages=(
+  libc6-dev libstdc++-12-dev libvulkan-dev libvulkan1 libvulkan-volk-dev mesa-vulkan-drivers glslang-dev glslang-tools
+  spirv-tools libfmt-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libpugixml-dev libxxhash-dev libssl-dev
+  libre2-dev libzstd-dev zlib1g-dev libsqlite3-dev libbenchmark-dev libgtest-dev libgmock-dev libzip-dev
+)
+
+# choose_target NAME
+choose_target() {
+  [[ $1 == aarch64 || $1 == x86_64 ]] || die "--target is '$1'; it must be x86_64 or aarch64." 2
+  target=$1
+  [[ $target != x86_64 ]] || return 0
+  build=build/package-aarch64
+  sysroot=$root/build/sysroot-arm64
+  run=(qemu-aarch64-static -L "$sysroot")
+  scripts/setup.sh --aarch64
+  scripts/dev/sysroot.sh arm64 "$sysroot" "${target_packages[@]}"
+}
 
 # The same objects as preset release (ccache has them), linked with a runpath of $ORIGIN.
 build_binary() {
-  local log=build/package.log
+  local log=build/package.log cross=()
+  [[ -z $sysroot ]] || cross=(--toolchain "$root/cmake/$target.cmake" "-DCMAKE_SYSROOT=$sysroot")
   mkdir -p build
   say "Building in $build"
   # shellcheck disable=SC2016  # $ORIGIN is for the dynamic linker
-  cmake --preset release -B "$build" -DCMAKE_INSTALL_RPATH='$ORIGIN' -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed \
+  cmake --preset release -B "$build" "${cross[@]}" -DCMAKE_INSTALL_RPATH='$ORIGIN' -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON -DCMAKE_EXE_LINKER_FLAGS=-Wl,--as-needed \
     >"$log" 2>&1 || { cat "$log" >&2; die "Configuring $build failed; see above."; }
   cmake --build "$build" --target assay --parallel "$(nproc)" >&2 || die "Building the binary to pack failed."
 }
@@ -31,11 +57,27 @@ build_binary() {
 # Prints the paths of the shared libraries that FILE needs and that a target system may not have.
 libraries_of() {
   local list name path
+  if [[ -n $sysroot ]]; then
+    libraries_of_target "$1" | sort -u
+    return
+  fi
   list=$(ldd "$1")
   [[ $list != *"not found"* ]] || die "ldd finds no library for a dependency of $1: $list"
   while read -r name path; do
     [[ $name =~ $system_libraries ]] || echo "$path"
   done < <(awk '$2 == "=>" { print $1, $3 }' <<<"$list")
+}
+
+# The same for a file that ldd cannot load: what it names, and what these name, from the target's packages.
+libraries_of_target() {
+  local name path
+  while read -r name; do
+    [[ ! $name =~ $system_libraries ]] || continue
+    path=$sysroot/usr/lib/$target-linux-gnu/$name
+    [[ -e $path ]] || die "$1 needs $name, which is not in $sysroot."
+    echo "$path"
+    libraries_of_target "$path"
+  done < <(objdump -p "$1" | awk '$1 == "NEEDED" { print $2 }')
 }
 
 # Third-party code that is packed, or linked into the binary, comes with its licence.
@@ -47,7 +89,8 @@ copy_licences() {
     # The chart library of the HTML page is part of the binary: it is built from these.
     dpkg-query -W -f='${db:Status-Status} ${Package}\n' node-d3 'node-d3-*' libjs-d3-format | sed -n 's/^installed //p'
     printf '%s\n' glslang-dev spirv-tools libvulkan-volk-dev libfmt-dev libcli11-dev nlohmann-json3-dev libxxhash-dev libssl-dev libzstd-dev libre2-dev zlib1g-dev libsqlite3-dev
-    for library in "$@"; do dpkg-query -S "$(realpath "$library")" | cut -d: -f1; done
+    # By name: another target's libraries are of packages that this machine has, too.
+    for library in "$@"; do dpkg-query -S "*/$(basename "$(realpath "$library")")" | cut -d: -f1; done
   } | sort -u | while read -r package; do
     cp "/usr/share/doc/$package/copyright" "$to/$package.txt"
   done
@@ -74,7 +117,7 @@ assay $2: is a GPU op right, and how fast is it, on every Vulkan device of this 
   scripts/farm/nightly.sh DIR                   a night: every case on every device, and a verdict (see nightly.sh)
   scripts/farm/remote_night.sh DIR WORKERS      the same on phones and machines over adb and ssh (docs/farm.md)
 
-Needs: x86-64 Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:
+Needs: $target Linux, glibc $max_glibc or newer, libstdc++ of GCC 12 or newer, a Vulkan loader (libvulkan.so.1:
 package libvulkan1 on Debian and Ubuntu, vulkan-loader on Fedora) and a Vulkan driver. Without a GPU, Mesa's
 lavapipe will do (package mesa-vulkan-drivers). Everything else is in this folder, which may be moved anywhere.
 
@@ -115,28 +158,36 @@ check_package() {
   # No `grep -q` after a pipe: it leaves early, and pipefail counts the writer's SIGPIPE as a failure.
   # shellcheck disable=SC2016  # the dynamic linker's own variable
   objdump -p "$dir/assay" | grep -E 'R(UN)?PATH +\$ORIGIN$' >/dev/null || die "$dir/assay has no runpath of \$ORIGIN."
-  needed=$(libraries_of "$dir/assay")
+  needed=
+  [[ -n $sysroot ]] || needed=$(libraries_of "$dir/assay")
   while read -r file; do
     [[ -z $file || $file == "$dir/"* ]] || die "$dir/assay takes $file from the system: it should be in the package."
   done <<<"$needed"
-  (cd / && "$dir/assay" --version) || die "The packed binary does not start."
-  (cd / && "$dir/assay" list >/dev/null) || die "The packed binary cannot load the packed cases."
-  (cd / && "$dir/assay" devices --as-if vulkan_1_1_minimum >/dev/null) || die "The packed binary finds no packed profile."
-  check_night "$dir"
+  (cd / && "${run[@]}" "$dir/assay" --version) || die "The packed binary does not start."
+  (cd / && "${run[@]}" "$dir/assay" list >/dev/null) || die "The packed binary cannot load the packed cases."
+  (cd / && "${run[@]}" "$dir/assay" devices --as-if vulkan_1_1_minimum >/dev/null) ||
+    die "The packed binary finds no packed profile."
+  [[ -n $sysroot ]] || check_night "$dir" # an emulator starts no workers: scripts/dev/aarch64.sh
 }
 
 main() {
-  local version dir needed libraries=()
+  local version dir needed libraries=() strip=strip
   unset LD_LIBRARY_PATH # the package must not need its help
   scripts/setup.sh
+  if [[ ${1:-} == --target ]]; then
+    choose_target "${2:-}"
+    shift 2
+  fi
+  [[ -z $sysroot ]] || strip=$target-linux-gnu-strip
   build_binary
   version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
-  dir=$(realpath -m "${1:-dist/assay-$version-x86_64}")
+  dir=$(realpath -m "${1:-dist/assay-$version-$target}")
   [[ ! -e $dir || -x $dir/assay ]] || die "$dir exists and is not a package of assay; not replacing it."
 
   rm -rf "$dir"
   mkdir -p "$dir"
-  install -s -m 755 "$build/assay" "$dir/assay"
+  install -m 755 "$build/assay" "$dir/assay"
+  "$strip" "$dir/assay"
   needed=$(libraries_of "$build/assay")
   if [[ -n $needed ]]; then
     mapfile -t libraries <<<"$needed"

@@ -209,11 +209,35 @@ TEST(DeviceProfile, RefusesMatrixShapesThatCannotBe) {
       HasSubstr("/0/factors is \"i3\"; it must be a dtype"));
 }
 
-// --- restricted() ---
+// --- shipped profiles ---
+
+DeviceProfile shipped(const std::string& name) {
+  return parse_profile(whole_file("profiles/" + name + ".json").value(), name + ".json", name);
+}
 
 DeviceProfile minimum() {
-  return parse_profile(whole_file("profiles/vulkan_1_1_minimum.json").value(), "m.json", "minimum");
+  return shipped("vulkan_1_1_minimum");
 }
+
+TEST(ShippedProfiles, OfAndroidHaveWhatTheirYearRaised) {
+  for (const std::string year : {"2021", "2022"}) {
+    const DeviceInfo device = shipped("android_baseline_" + year).device;
+    EXPECT_EQ(device.max_image_3d, 512U);
+    EXPECT_EQ(device.max_image_2d, 4096U);
+    EXPECT_EQ(device.max_storage_buffers_per_stage, 4U);
+    EXPECT_EQ(device.max_workgroup_invocations, 128U);
+    EXPECT_EQ(device.features.empty(), year == "2021");
+  }
+  const DeviceInfo device = shipped("android_baseline_2025").device;
+  EXPECT_EQ(device.max_image_3d, 2048U);
+  EXPECT_EQ(device.max_storage_buffers_per_stage, 35U);
+  EXPECT_EQ(device.max_workgroup_invocations, 256U);
+  EXPECT_THAT(device.max_workgroup_size, ElementsAre(256, 256, 64));
+  EXPECT_EQ(device.max_shared_bytes, 16384U);
+  EXPECT_THAT(device.features, ElementsAre(Feature::Int16));
+}
+
+// --- restricted() ---
 
 TEST(RestrictedDevice, HasTheSmallerOfBothLimitsAndTheCommonFeatures) {
   DeviceInfo real = rich_device();

@@ -113,6 +113,8 @@ Params OtherOp::params_of(const Params& own) const {
 void OtherOp::take_domain(const TensorSpec& there, TensorSpec& here) const {
   const FillDomain& theirs = there.domain;
   if (here.domain == FillDomain{}) here.domain = theirs;
+  if (here.domain.most == 0 || (theirs.most != 0 && theirs.most < here.domain.most))
+    here.domain.most = theirs.most;
   const bool is_inside =
       here.domain.role == theirs.role && here.domain.lo >= theirs.lo && here.domain.hi <= theirs.hi;
   if (is_inside || !(theirs.lo < theirs.hi)) return;

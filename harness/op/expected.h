@@ -27,7 +27,8 @@ inline std::string_view name_of(OutputClass output_class) {
 /// output has only values. Each list has one entry per element.
 struct Expected {
   HostTensor values;
-  /// For bounded outputs: the absolute error that every impl may have (the rounding of a store). Empty: 0.
+  /// For bounded outputs: the absolute error that every impl may have (the rounding of a store). Empty: 0. An
+  /// infinite entry: the op's definition leaves open whether the element is its value or NaN.
   std::vector<float> bound;
   /// For bounded and banded outputs: the largest error for a unit error of 1, such as the sum of |x||w|s. The
   /// impl's unit error (Impl::unit_error) multiplies it. For banded outputs it is 0 where every step is

@@ -104,9 +104,14 @@ struct Shares {
 /// are so long that neighbouring invocations still fill whole memory sectors.
 Shares shares_of_whole(const BuildContext& context, const std::vector<BlockAxis>& axes, std::int64_t quads,
                        std::int64_t workgroup) {
+  const bool many = quads >= many_quads;
+  // Halves to be quantized are fewer bytes for as many steps: pairs of quads, twice, share more of the steps.
+  const bool twice = many && context.tensors[0].dtype == DType::F16;
   Shares shares;
-  shares.vectors = context.tuned("vectors_per_invocation", quads >= many_quads ? most_vectors : 1);
-  shares.iterations = context.tuned("iterations", 1);
+  shares.vectors = context.tuned("vectors_per_invocation", twice  ? most_vectors / 2
+                                                           : many ? most_vectors
+                                                                  : 1);
+  shares.iterations = context.tuned("iterations", twice && shares.vectors == most_vectors / 2 ? 2 : 1);
   std::int64_t stride = workgroup;
   std::int64_t block = 0;  // all is one
   if (!axes.empty()) {

@@ -171,6 +171,25 @@ TEST_F(AffineOpsTest, ManyQuadsOfOneBlockTakeSeveralVectorsAnInvocation) {
   }
 }
 
+TEST_F(AffineOpsTest, ManyHalvesAreQuantizedByPairsOfQuadsTwice) {
+  const Registry ops = registry();
+  for (const std::string name : {"quantize_affine", "dequantize_affine"}) {
+    const Op* op = ops.find(name);
+    Params params;
+    params.set("shape", Shape{1 << 10, 1 << 12});
+    params.set("block_size", std::vector<std::int64_t>{1, -1});
+    params.set("dtype", std::string("f16"));
+    Trial trial{.op = op, .params = with_defaults(*op, params), .seed = 11};
+    trial.forms = forms_of(4, {Storage::Buffer, Layout::WP});
+    const bool quantizes = name == "quantize_affine";
+    const Dispatch dispatch = program_of(trial).dispatches.front();
+    EXPECT_EQ(constant_of(dispatch, "vectors_per_invocation"), quantizes ? 2U : 4U);
+    EXPECT_EQ(constant_of(dispatch, "iterations"), quantizes ? 2U : 1U);
+    EXPECT_EQ(constant_of(dispatch, "same_blocks"), 1U);
+    expect_right(trial);
+  }
+}
+
 TEST_F(AffineOpsTest, BatchesOfATextureDoNotMixWithItsSlices) {
   const Registry ops = registry();
   for (const std::string name : {"quantize_affine", "dequantize_affine"}) {

@@ -3,6 +3,7 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
+#include "ops/common/unit_error.h"
 #include "ops/convolution/impls.h"
 #include "ops/convolution/product.h"
 #include "ops/linear/coopmat.h"

@@ -2,6 +2,7 @@
 
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
+#include "ops/common/unit_error.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/tensors.h"
 #include "ops/linear/tiled.h"

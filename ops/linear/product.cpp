@@ -303,9 +303,4 @@ std::optional<std::string> linear_invalid_reason(const ImplPoint& point) {
   return any_too_large(point.tensors, point.forms);
 }
 
-double gamma_of(std::int64_t roundings) {
-  const double nu = static_cast<double>(roundings + 1) * 0x1p-24;
-  return nu / (1 - nu);
-}
-
 }  // namespace assay::ops

@@ -82,10 +82,6 @@ void add_images_of_y(Dispatch& dispatch, const BuildContext& context, const Imag
 /// Why no kernel can take this point on any device, or nothing.
 std::optional<std::string> linear_invalid_reason(const ImplPoint& point);
 
-/// gamma(n) for n consecutive roundings to float32 and the reference's own: Higham, Accuracy and Stability of
-/// Numerical Algorithms, 3.1.
-double gamma_of(std::int64_t roundings);
-
 /// The result of quantize_rows(): int8 values in buffer/4W of x's shape, and one scale (f32) and one zero
 /// point (i32) per row.
 struct QuantizedRows {

@@ -2,6 +2,7 @@
 
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
+#include "ops/common/unit_error.h"
 #include "ops/linear/tensors.h"
 
 #include <fmt/format.h>

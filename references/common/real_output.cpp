@@ -37,36 +37,52 @@ std::vector<float> ulp_bounds(std::span<const Half> values) {
 namespace {
 
 constexpr double least_magnitude = 0x1p-90;
+constexpr double smallest_normal = 0x1p-126;
 
 /// The float32 next to the value, never below it where a float32 can be above it.
-float rounded_up(double magnitude) {
+float rounded_up(double value) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float most = std::numeric_limits<float>::max();
-  if (magnitude >= most) return most;
-  const auto nearest = static_cast<float>(std::max(magnitude, least_magnitude));
-  return nearest < magnitude ? std::nextafter(nearest, infinity) : nearest;
+  if (value >= most) return most;
+  const auto nearest = static_cast<float>(value);
+  return nearest < value ? std::nextafter(nearest, infinity) : nearest;
 }
 
 }  // namespace
 
-BoundedOutput::BoundedOutput(DType dtype, const Shape& shape) : dtype_(dtype) {
+BoundedOutput::BoundedOutput(DType dtype, const Shape& shape, Flushed flushed)
+    : dtype_(dtype), flushed_(flushed) {
   expected_.values = HostTensor::uninitialized(DType::F64, shape);
   const auto elements = static_cast<std::size_t>(expected_.values.numel());
   expected_.magnitude.resize(elements);
-  if (dtype == DType::F16) expected_.bound.resize(elements);
+  if (dtype == DType::F16 || flushed == Flushed::Absolute) expected_.bound.resize(elements);
 }
 
-void BoundedOutput::set(std::int64_t index, double value, double magnitude) {
+void BoundedOutput::set(std::int64_t index, double value, double magnitude, double absolute) {
   const auto i = static_cast<std::size_t>(index);
   auto stored = static_cast<float>(value);
+  double bound = absolute + smallest_normal;
   if (dtype_ == DType::F16) {
     const Half half = to_half(stored);
-    expected_.bound[i] = ulp_of(half);
+    bound = absolute + static_cast<double>(ulp_of(half));
     stored = to_float(half);
   }
   const bool is_finite = std::isfinite(stored);
   expected_.values.as<double>()[i] = is_finite ? value : stored;
-  expected_.magnitude[i] = is_finite ? rounded_up(magnitude) : 0;
+  const double least = flushed_ == Flushed::Relative ? least_magnitude : 0;
+  expected_.magnitude[i] = is_finite ? rounded_up(std::max(magnitude, least)) : 0;
+  if (expected_.bound.empty()) return;
+  const bool may_be_nan = std::isinf(absolute);
+  expected_.bound[i] = may_be_nan  ? std::numeric_limits<float>::infinity()
+                       : is_finite ? rounded_up(bound)
+                                   : 0;
+}
+
+void BoundedOutput::set_exact(std::int64_t index, double value) {
+  const auto i = static_cast<std::size_t>(index);
+  expected_.values.as<double>()[i] = value;
+  expected_.magnitude[i] = 0;
+  if (!expected_.bound.empty()) expected_.bound[i] = 0;
 }
 
 }  // namespace assay::references

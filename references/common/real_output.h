@@ -60,18 +60,28 @@ std::vector<Expected> real_output(DType dtype, const Shape& shape, const Compute
 /// by 1 ulp more.
 class BoundedOutput {
  public:
-  BoundedOutput(DType dtype, const Shape& shape);
+  /// Says what float32 results and steps that a device may flush to zero add to the bounds.
+  enum class Flushed : std::uint8_t {
+    Relative,  ///< magnitudes are never below 2^-90: what is flushed lies below the unit error times that
+    Absolute,  ///< 2^-126 for every f32 element; the op adds what its steps may lose to `absolute`
+  };
 
-  /// Sets one element. A value that the dtype cannot hold becomes the infinity that it rounds to. An infinite
-  /// or NaN value has the magnitude 0, so that nothing else is accepted. Other magnitudes are never below
-  /// 2^-90 (what a step flushes to zero lies below the unit error times that), nor above what a float32
-  /// holds.
-  void set(std::int64_t index, double value, double magnitude);
+  BoundedOutput(DType dtype, const Shape& shape, Flushed flushed = Flushed::Relative);
+
+  /// Sets one element, by whose `absolute` every impl may be off, too (0 where `flushed` is Relative). A
+  /// value that the dtype cannot hold becomes the infinity that it rounds to. An infinite or NaN value has
+  /// the magnitude 0, so that nothing else is accepted, except NaN where `absolute` is infinite
+  /// (Expected::bound). No magnitude or bound is above what a float32 holds, unless it is infinite.
+  void set(std::int64_t index, double value, double magnitude, double absolute = 0);
+
+  /// Sets an element that every impl must give exactly; the dtype holds it.
+  void set_exact(std::int64_t index, double value);
 
   Expected take() { return std::move(expected_); }
 
  private:
   DType dtype_;
+  Flushed flushed_;
   Expected expected_;
 };
 

@@ -93,6 +93,40 @@ TEST(BoundedOutput, MagnitudesAreRoundedUpAndStayFiniteAndAboveZero) {
   EXPECT_EQ(of_one(DType::F32, 0, 0).magnitude[0], 0x1p-90F);
 }
 
+Expected with_absolute(DType dtype, double value, double magnitude, double absolute) {
+  BoundedOutput output(dtype, {1}, BoundedOutput::Flushed::Absolute);
+  output.set(0, value, magnitude, absolute);
+  return output.take();
+}
+
+TEST(BoundedOutput, WhatIsFlushedIsPartOfAnAbsoluteBound) {
+  EXPECT_THAT(with_absolute(DType::F32, 1, 0, 0).bound, testing::ElementsAre(0x1p-126F));
+  EXPECT_THAT(with_absolute(DType::F32, 1, 0, 0).magnitude, testing::ElementsAre(0.0F));
+  EXPECT_THAT(with_absolute(DType::F32, 1, 0, 0x1p-126).bound, testing::ElementsAre(0x1p-125F));
+  EXPECT_THAT(with_absolute(DType::F16, 1, 0, 0x1p-12).bound, testing::ElementsAre(0x1.4p-10F));
+  EXPECT_THAT(with_absolute(DType::F32, 1, 0, 1e300).bound,
+              testing::ElementsAre(std::numeric_limits<float>::max()));
+}
+
+TEST(BoundedOutput, AnInfiniteBoundIsKeptAndOthersAreZeroWhereTheValueIsInfinite) {
+  constexpr float unbounded = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(with_absolute(DType::F32, 0, 0, infinity).bound[0], unbounded);
+  EXPECT_EQ(with_absolute(DType::F16, -infinity, 0, infinity).bound[0], unbounded);
+  EXPECT_EQ(with_absolute(DType::F32, infinity, 1, 1).bound[0], 0);
+  EXPECT_EQ(with_absolute(DType::F16, 7e4, 1, 1).bound[0], 0);
+}
+
+TEST(BoundedOutput, AnExactElementHasNeitherBoundNorMagnitude) {
+  for (const DType dtype : {DType::F32, DType::F16}) {
+    BoundedOutput output(dtype, {1}, BoundedOutput::Flushed::Absolute);
+    output.set_exact(0, 0.5);
+    const Expected y = output.take();
+    EXPECT_EQ(y.values.at(0), 0.5);
+    EXPECT_EQ(y.bound[0], 0);
+    EXPECT_EQ(y.magnitude[0], 0);
+  }
+}
+
 }  // namespace
 
 }  // namespace assay::references

@@ -522,9 +522,67 @@ def layout(vector):
     return {"bytes": Computed(packed), "mask": Computed(mask)}
 
 
+# Ops of transformers: everything is float64, but `h`, which is rounded to the type of x. Other orders of operations
+# change a value by a few units in its last places, and by what cancels.
+
+
+def real(values, size=None):
+    """`size`: the sum of the magnitudes of what was added, where some of it cancels."""
+    return Computed(values, error=1e-13 * np.abs(values if size is None else size))
+
+
+def silu_mul(vector):
+    g, u = vector["g"].astype(f64), vector["u"].astype(f64)
+    return {"y": real(g / (1 + np.exp(-g)) * u)}
+
+
+def softmax(vector):
+    """Along the last axis. A row of -inf alone gives zeros; NaN or inf in a row give NaN in all of it."""
+    x = vector["x"].astype(f64)
+    largest = x.max(axis=-1, keepdims=True)
+    weights = np.where(largest == -np.inf, 0, np.exp(x - largest))
+    total = weights.sum(axis=-1, keepdims=True)
+    return {"y": real(np.where(total == 0, 0, weights / total))}
+
+
+def rms_norm(vector):
+    """Of h = x + residual, rounded, where there is a residual."""
+    outputs, x = {}, vector["x"]
+    if "residual" in vector.inputs:
+        x = (x.astype(f64) + vector["residual"].astype(f64)).astype(x.dtype)
+        outputs["h"] = Computed(x)
+    x = x.astype(f64)
+    mean_square = np.square(x).mean(axis=-1, keepdims=True)
+    return dict(outputs, y=real(x * vector["w"].astype(f64) / np.sqrt(mean_square + vector.params["eps"])))
+
+
+def layer_norm(vector):
+    x, w, b = (vector[name].astype(f64) for name in "xwb")
+    mean = x.mean(axis=-1, keepdims=True)
+    deviation = np.sqrt(np.square(x - mean).mean(axis=-1, keepdims=True) + vector.params["eps"])
+    return {"y": real((x - mean) / deviation * w + b,
+                      (np.abs(x) + np.abs(mean)) / deviation * np.abs(w) + np.abs(b))}
+
+
+def rotary_embedding(vector):
+    """x [B, S, H, D]: of the first rotary_dim values of a head, pairs turn by the angle of their position."""
+    params, x, y = vector.params, vector["x"].astype(f64), vector["x"].astype(f64)
+    turned, at = params["rotary_dim"], slice(params["start_pos"], params["start_pos"] + x.shape[1])
+    cos, sin = (vector[name].astype(f64)[at, None, :] for name in ("cos", "sin"))
+    if params["pairs"] == "half_split":
+        first, second = slice(turned // 2), slice(turned // 2, turned)
+    else:
+        first, second = slice(0, turned, 2), slice(1, turned, 2)
+    a, b = x[..., first], x[..., second]
+    y[..., first], y[..., second] = a * cos - b * sin, a * sin + b * cos
+    size = np.abs(x)
+    size[..., first], size[..., second] = (np.abs(a) + np.abs(b),) * 2
+    return {"y": real(y, size)}
+
+
 FORMULAS = {function.__name__: function for function in (
     choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
-    conv2d_q8csw, conv2d_q8ta_q8csw, dequantize_affine, embedding_q4gsw, layout, linear_dq8ca_q4gsw, linear_q4gsw,
-    linear_q8csw, linear_q8ta_q8csw, linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_conv2d,
+    conv2d_q8csw, conv2d_q8ta_q8csw, dequantize_affine, embedding_q4gsw, layer_norm, layout, linear_dq8ca_q4gsw,
+    linear_q4gsw, linear_q8csw, linear_q8ta_q8csw, linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_conv2d,
     q8ta_conv2d_transposed, q8ta_linear, q8ta_pixel_shuffle, q8ta_relu, quantize_affine, quantize_per_channel,
-    quantize_per_tensor, quantize_per_token)}
+    quantize_per_tensor, quantize_per_token, rms_norm, rotary_embedding, silu_mul, softmax)}

@@ -2,7 +2,8 @@
 """Times what PyTorch offers for assay's timed cases on an NVIDIA GPU, and prints it as CSV for `assay import`.
 
     python3 scripts/peers/pytorch.py >pytorch.csv        with a Python that has PyTorch with CUDA; GROUP... chooses
-                                                         among linear, decode, quantization, convolution, external
+                                                         among linear, decode, quantization, convolution,
+                                                         transformer, external
     assay import pytorch.csv --as 'PyTorch' --rows assay-out --out peers
 
 Each kernel is captured in a CUDA graph, over as many sets of inputs as exceed the last-level cache several times (cold
@@ -164,6 +165,69 @@ def convolution_entries():
 
 
 @torch.compile
+def silu_mul(g, u):
+    return functional.silu(g) * u
+
+
+@torch.compile
+def rms_norm(x, w):
+    return functional.rms_norm(x, (x.shape[-1],), w, 1e-5)
+
+
+@torch.compile
+def layer_norm(x, w, b):
+    return functional.layer_norm(x, (x.shape[-1],), w, b, 1e-5)
+
+
+@torch.compile
+def softmax(x):
+    return functional.softmax(x, -1)
+
+
+@torch.compile
+def rotary_embedding(x, cosines, sines):
+    a, b = (half.float() for half in x.chunk(2, -1))
+    return torch.cat([a * cosines - b * sines, a * sines + b * cosines], -1).to(x.dtype)
+
+
+def transformer_entries():
+    """Each at a large shape, hot, and at those of a prompt and of a token, cold."""
+    for rows, cache in ((16384, "hot"), (2048, "cold"), (1, "cold")):
+        def matrix(rows=rows):
+            return torch.randn(rows, 4096, device=DEVICE, dtype=torch.float16)
+
+        def vector():
+            return torch.randn(4096, device=DEVICE, dtype=torch.float16)
+
+        def of_silu():
+            g, u = matrix(), matrix()
+            return lambda: silu_mul(g, u)
+
+        def of_rms():
+            x, w = matrix(), vector()
+            return lambda: rms_norm(x, w)
+
+        def of_layer():
+            x, w, b = matrix(), vector(), vector()
+            return lambda: layer_norm(x, w, b)
+
+        def of_softmax():
+            x = matrix()
+            return lambda: softmax(x)
+
+        def of_rotary(rows=rows):
+            x, tables = matrix().view(1, rows, 32, 128), torch.rand(2, rows, 1, 64, device=DEVICE)
+            return lambda: rotary_embedding(x, tables[0], tables[1])
+
+        sets = cold_sets(4 * rows * 4096) if cache == "cold" else 1
+        for op, make in (("silu_mul", of_silu), ("rms_norm", of_rms), ("layer_norm", of_layer),
+                         ("softmax", of_softmax)):
+            yield op, (rows, 4096), "dtype=f16", cache, make, sets, "torch.compile"
+        yield ("rotary_embedding", (1, rows, 32, 128), "dtype=f16 pairs=half_split", cache, of_rotary, sets,
+               "torch.compile")
+
+
+@torch.compile
 def rope_pairs(x, cosines, sines):
     a, b = x[..., 0::2].float(), x[..., 1::2].float()
     return torch.stack([a * cosines - b * sines, a * sines + b * cosines], -1).flatten(-2).to(x.dtype)
@@ -196,7 +260,7 @@ def external_entries():
 
 
 GROUPS = {"linear": linear_entries, "decode": decode_entries, "quantization": quantization_entries,
-          "convolution": convolution_entries, "external": external_entries}
+          "convolution": convolution_entries, "transformer": transformer_entries, "external": external_entries}
 
 
 def main():

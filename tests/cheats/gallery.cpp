@@ -49,8 +49,12 @@ class GalleryReader {
   }
 
   GalleryKernel read_kernel(const YAML::Node& node) const {
-    check_keys(node, {"shader", "cases", "input", "output"});
-    return {text(node, "shader"), text(node, "cases"), text(node, "input"), text(node, "output")};
+    check_keys(node, {"shader", "cases", "input", "output", "matrices"});
+    return {.shader = text(node, "shader"),
+            .cases = text(node, "cases"),
+            .input = text(node, "input"),
+            .output = text(node, "output"),
+            .needs_matrices = is_true(node["matrices"])};
   }
 
   std::vector<std::string> kernels_of(const YAML::Node& node) const {

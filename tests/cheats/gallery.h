@@ -13,6 +13,7 @@ struct GalleryKernel {
   std::string shader;         ///< as programs name it: "copy.comp"
   std::string cases;          ///< a case file; a case named `shown` is one of its accuracy rows
   std::string input, output;  ///< GLSL: bindings of an input and of an output
+  bool needs_matrices = false;  ///< the device must have cooperative matrices
 };
 
 /// A text of a source that is replaced by another.

@@ -54,6 +54,14 @@ bool is_unlimited(const TensorSpec& tensor) {
   return domain.role != FillRole::Index && domain.lo == domain.hi;
 }
 
+/// Returns what is wrong with float data that exceed the largest magnitude of their domain; NaN does not.
+std::optional<std::string> beyond_magnitude(const TensorSpec& tensor, const NpyInfo& values) {
+  const double most = tensor.domain.most;
+  const double found = std::fmax(std::fabs(values.lowest), std::fabs(values.highest));
+  if (most == 0 || !(found > most)) return std::nullopt;
+  return fmt::format("magnitudes of '{}' must be at most {}, the largest is {}", tensor.name, most, found);
+}
+
 /// Mixes one more value into a hash.
 template <class T>
 void mix(std::size_t& hash, const T& value) {
@@ -120,7 +128,7 @@ std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInf
   }
   double low = tensor.domain.lo, high = tensor.domain.hi;
   if (is_unlimited(tensor)) {
-    if (is_float(tensor.dtype)) return std::nullopt;
+    if (is_float(tensor.dtype)) return beyond_magnitude(tensor, values);
     low = static_cast<double>(lowest(tensor.dtype));
     high = static_cast<double>(highest(tensor.dtype));
   }

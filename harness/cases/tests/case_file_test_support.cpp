@@ -101,7 +101,7 @@ std::vector<TensorSpec> quantize_tensors(const Params& params) {
   const std::vector<Form> plain{buffer(Layout::WP)};
   const FillDomain range{FillRole::ZeroPoint, static_cast<double>(params.integer("quant_min")),
                          static_cast<double>(params.integer("quant_max"))};
-  const FillDomain reals{FillRole::Data, -4, 4};
+  const FillDomain reals{.lo = -4, .hi = 4, .most = 0x1p100};
   return {input("x", real, shape, forms, reals),
           input("scale", DType::F32, counts, plain, {FillRole::Scale, 0, 0}),
           input("zero_point", DType::I32, counts, plain, range), output("q", DType::I8, shape, forms)};

@@ -382,6 +382,16 @@ TEST_F(NpyErrors, TheRangeOfFloatDataIsForFillsAlone) {
   EXPECT_EQ(error_of("fill: {x: {npy: x.npy}}"), "") << "x is declared with -4 to 4";
 }
 
+TEST_F(NpyErrors, TheLargestMagnitudeOfFloatDataIsForFilesAndConstants) {
+  write("x.npy", Shape{8, 6}, -2e30f);
+  EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"),
+              HasSubstr("magnitudes of 'x' must be at most 1.2676506002282294e+30, the largest is 2"));
+  write("x.npy", Shape{8, 6}, std::numeric_limits<float>::infinity());
+  EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"), HasSubstr("the largest is inf"));
+  EXPECT_THAT(error_of("fill: {x: {constant: 2e30}}"), HasSubstr("magnitudes of 'x' must be at most"));
+  EXPECT_EQ(error_of("fill: {x: {constant: -1e30}}"), "");
+}
+
 TEST_F(NpyErrors, DoublesMayStayForABoundedOutput) {
   write("y.npy", Shape{64, 1}, 0.1);
   const std::string line = "    expected: {y: {npy: y.npy}}\n";

@@ -31,6 +31,7 @@ bool same_float(double expected, double value, DType dtype) {
 
 bool within_bound(double expected, double value, double bound) {
   if (std::isnan(expected)) return std::isnan(value);
+  if (std::isinf(bound)) return expected == value || std::isnan(value);
   return expected == value || absolute_error(expected, value) <= bound;
 }
 
@@ -56,7 +57,9 @@ void note_first(std::optional<std::int64_t>& first, std::optional<std::int64_t> 
 double share_spent(const Acceptance& acceptance, std::int64_t index, double error, ElementVerdict verdict) {
   if (verdict == ElementVerdict::Flip || (verdict == ElementVerdict::Right && error == 0)) return 0;
   const double bound = acceptance.bound(index);
-  if (verdict == ElementVerdict::Wrong) return bound > 0 && error > 0 ? error / bound : infinity;
+  if (verdict == ElementVerdict::Wrong) {
+    return std::isfinite(bound) && bound > 0 && error > 0 ? error / bound : infinity;
+  }
   // An element is right without a bound if it is a flushed denormal, or any NaN where a NaN is expected.
   return bound > 0 && error > 0 ? error / bound : 0;
 }
@@ -64,8 +67,9 @@ double share_spent(const Acceptance& acceptance, std::int64_t index, double erro
 void judge_element(const Acceptance& acceptance, const HostTensor& got, std::int64_t i, bool is_unwritten,
                    Part& part) {
   const double value = got.at(i);
-  const double error = absolute_error(acceptance.expected(i), value);
   const ElementVerdict verdict = acceptance.judge(i, value);
+  const bool is_right_nan = verdict == ElementVerdict::Right && std::isnan(value);
+  const double error = is_right_nan ? 0 : absolute_error(acceptance.expected(i), value);
   OutputCheck& check = part.check;
   if (is_unwritten && verdict == ElementVerdict::Wrong) {
     check.err_over_bound = infinity;

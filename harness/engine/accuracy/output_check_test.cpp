@@ -239,6 +239,19 @@ TEST(JudgeBounded, NanAndInfinityAreNoErrorsOnlyWhereTheyAreExpected) {
   EXPECT_FALSE(check(bounded_output(f32({nan}), {1.0F}), f32({0.0F})).pass);
 }
 
+TEST(JudgeBounded, AnInfiniteBoundAcceptsTheValueOrNanAndNothingElse) {
+  const Output open = bounded_output(f32({0.0F, -inf}), {inf, inf});
+  EXPECT_TRUE(check(open, f32({0.0F, -inf})).pass);
+  const OutputCheck nans = check(open, f32({nan, nan}));
+  EXPECT_TRUE(nans.pass);
+  EXPECT_EQ(nans.max_abs_err, 0);
+  EXPECT_EQ(nans.err_over_bound, 0);
+  EXPECT_EQ(check(open, f32({0x1p-149F, -inf})).first_bad, 0);
+  EXPECT_EQ(check(open, f32({nan, inf})).first_bad, 1);
+  EXPECT_EQ(check(open, f32({1.0F, -inf})).err_over_bound, inf);
+  EXPECT_EQ(check(open, f32({0.0F, inf})).err_over_bound, inf);
+}
+
 TEST(JudgeBounded, AnElementWithoutBoundMustBeEqual) {
   const Output output = bounded_output(f32({1.0F, 2.0F}), {0.0F, 1.0F});
   EXPECT_TRUE(check(output, f32({1.0F, 2.5F})).pass);

@@ -34,7 +34,8 @@
 // the quiet bit, random bits among those that float16 has too.
 //
 // float16 data are the float values rounded; there `wide` stays within 2^-14..2^14 and `saturate` below
-// infinity.
+// infinity. Where the domain of float data has a largest magnitude, values beyond it, infinities included,
+// become that.
 //
 // Scales are log-uniform in [lo, hi], except: 2^-4, 2^-3 or 2^-2 under `ties`; [lo, 4*lo] under `saturate`;
 // 2^-12 to 2^4 under `wide` if the op declares no range; and the value or 2^-4 under `constant` and `zero`.

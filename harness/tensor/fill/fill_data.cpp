@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -163,6 +164,18 @@ Rule<float> ends(const FillRequest& request) {
   });
 }
 
+/// Keeps what a rule makes within the domain's largest magnitude. NaN stays: it compares with nothing.
+Rule<float> within_domain(const FillRequest& request, Rule<float> rule) {
+  if (request.domain.most == 0) return rule;
+  const auto most =
+      static_cast<float>(std::min<double>(request.domain.most, static_cast<double>(largest(request.dtype))));
+  return
+      [rule = std::move(rule), most](std::span<const Bits> bits, std::int64_t first, std::span<float> out) {
+        rule(bits, first, out);
+        for (float& value : out) value = std::clamp(value, -most, most);
+      };
+}
+
 /// Returns the value of `fill: constant`, which may be NaN or infinite; a finite one must stay finite in the
 /// dtype.
 float constant_data(const FillRequest& request) {
@@ -174,9 +187,7 @@ float constant_data(const FillRequest& request) {
   return static_cast<float>(value);
 }
 
-}  // namespace
-
-Rule<float> float_data_rule(const FillRequest& request) {
+Rule<float> rule_of_any_value(const FillRequest& request) {
   switch (request.kind) {
     case FillKind::Uniform:
       return per_element<float>([](Bits bits, std::int64_t) { return uniform(bits.a); });
@@ -203,6 +214,12 @@ Rule<float> float_data_rule(const FillRequest& request) {
     default:
       return per_element<float>([](Bits bits, std::int64_t) { return normal(bits); });
   }
+}
+
+}  // namespace
+
+Rule<float> float_data_rule(const FillRequest& request) {
+  return within_domain(request, rule_of_any_value(request));
 }
 
 // The rules for integer tensors: data, zero points, indices.

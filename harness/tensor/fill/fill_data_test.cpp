@@ -48,6 +48,25 @@ TEST(FillFloatTest, TieDataHoldTiesOfEveryScaleFromAQuarterToASixteenth) {
   }
 }
 
+TEST(FillFloatTest, NoValueExceedsTheMagnitudeOfTheDomainAndNanStays) {
+  for (const DType dtype : float_dtypes) {
+    for (const FillKind kind : all_kinds) {
+      const std::vector<double> free = values(dtype, kind);
+      const std::vector<double> cut = values(dtype, kind, {.most = 2});
+      for (std::size_t i = 0; i < free.size(); ++i) {
+        const double expected = std::clamp(free[i], -2.0, 2.0);  // NaN stays
+        ASSERT_TRUE(cut[i] == expected || (std::isnan(cut[i]) && std::isnan(expected))) << i;
+      }
+    }
+  }
+}
+
+TEST(FillFloatTest, AMagnitudeBeyondTheTypeCutsInfinitiesToItsLargestNumber) {
+  const std::vector<double> all = values(DType::F16, FillKind::Special, {.most = 0x1p60});
+  EXPECT_EQ(std::ranges::count_if(all, [](double x) { return std::isinf(x); }), 0);
+  EXPECT_GT(share(all, [](double x) { return x == 65504; }), 0);
+}
+
 TEST(FillFloatTest, SaturatingDataExceedTheGivenMagnitudeOnBothSides) {
   for (const double hi : {0.0, 100.0}) {
     const double magnitude = hi == 0 ? 1024 : hi;

@@ -49,9 +49,11 @@ enum class FillRole : std::uint8_t {
 
 struct FillDomain {
   FillRole role = FillRole::Data;
-  double lo = 0;  ///< integers: smallest allowed value; float Data: ignored; Scale: smallest (0: 2^-8)
-  double hi = 0;  ///< integers: largest allowed value; float Data: magnitude that `saturate` exceeds (0:
-                  ///< 1024); Scale: largest (0: 2^-2)
+  double lo = 0;    ///< integers: smallest allowed value; float Data: ignored; Scale: smallest (0: 2^-8)
+  double hi = 0;    ///< integers: largest allowed value; float Data: magnitude that `saturate` exceeds (0:
+                    ///< 1024); Scale: largest (0: 2^-2)
+  double most = 0;  ///< float Data: the largest magnitude; what a fill makes beyond it, infinities included,
+                    ///< becomes +-most, and NaN stays. 0: any value
   friend bool operator==(const FillDomain&, const FillDomain&) = default;
 };
 

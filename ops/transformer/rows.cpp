@@ -1,0 +1,104 @@
+#include "ops/transformer/rows.h"
+
+#include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
+#include "ops/common/tensor_at.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+constexpr std::int64_t quad = 4;
+constexpr std::int64_t most_kept = 8;  // MOST_KEPT of shaders/transformer/row_reduction.glslh
+
+constexpr std::int64_t least_columns = 8;  // neighbouring invocations of a row write 64 bytes together
+constexpr std::int64_t most_columns = 512;
+constexpr std::int64_t smallest_workgroup = 128;
+// The most rows that leave a large device idle unless many invocations work on each.
+constexpr std::int64_t few_rows = 512;
+constexpr std::int64_t quads_of_few = 4;  // per invocation
+constexpr std::int64_t quads_of_many = 8;
+
+std::int64_t default_columns(std::int64_t rows, std::int64_t quads) {
+  const std::int64_t each = rows <= few_rows ? quads_of_few : quads_of_many;
+  return std::clamp(power_of_two_from(div_up(quads, each)), std::min(power_of_two_from(quads), least_columns),
+                    most_columns);
+}
+
+std::uint32_t log2_of(std::int64_t power) {
+  return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
+}
+
+}  // namespace
+
+std::int64_t RowSharing::quads() const {
+  return div_up(width, quad) + (width % quad == quad - 1 ? 1 : 0);
+}
+
+std::int64_t RowSharing::steps() const {
+  return div_up(quads(), columns);
+}
+
+RowSharing row_sharing(const BuildContext& context) {
+  const Shape& shape = context.tensors[0].shape;
+  RowSharing sharing{.rows = numel(shape) / shape.back(), .width = shape.back()};
+  const std::int64_t most = most_invocations(context.device);
+  const std::int64_t columns = context.tuned("columns", default_columns(sharing.rows, sharing.quads()));
+  sharing.columns = power_of_two_within(std::min(columns, most));
+  const std::int64_t local = context.tuned("local_size", smallest_workgroup);
+  sharing.local = std::max(sharing.columns, power_of_two_within(std::min(local, most)));
+  return sharing;
+}
+
+std::int64_t additions_of_row(const BuildContext& context) {
+  const RowSharing sharing = row_sharing(context);
+  const std::int64_t subgroup = std::max<std::int64_t>(context.device.subgroup_size, 1);
+  const std::int64_t within = sharing.steps() + 2;  // quad to quad, then the elements of a quad
+  const std::int64_t between = sharing.columns <= subgroup ? 0 : sharing.columns / subgroup;
+  return within + log2_of(sharing.columns) + between;
+}
+
+std::vector<Tunable> row_tunables() {
+  Tunable local = local_size_tunable();
+  local.doc =
+      "invocations of a workgroup, at least `columns`, rounded down to a power of two; by default 128";
+  return {{.name = "columns",
+           .fallback = 0,
+           .min = 1,
+           .max = 1024,
+           .doc = "invocations per row, rounded down to a power of two; by default chosen from the shape"},
+          std::move(local)};
+}
+
+Dispatch row_dispatch(const BuildContext& context, std::string label, std::string shader,
+                      std::int64_t arrays) {
+  const RowSharing sharing = row_sharing(context);
+  Dispatch dispatch{.label = std::move(label), .shader = std::move(shader)};
+  dispatch.defines = {{"F16", flag(context.tensors[0].dtype == DType::F16)},
+                      {"WHOLE_ROWS", flag(sharing.width % quad == 0)}};
+  dispatch.constants = {{"column_bits", log2_of(sharing.columns)},
+                        {"kept", static_cast<std::uint32_t>(std::min(sharing.steps(), most_kept))}};
+  dispatch.push.add(sharing.rows).add(sharing.width);
+  dispatch.local_size = {static_cast<std::uint32_t>(sharing.local), 1, 1};
+  dispatch.workgroups = fold_grid(sharing.rows * sharing.columns, dispatch.local_size[0],
+                                  context.device.max_workgroup_count[0]);
+  use_subgroups(dispatch, context.device);
+  dispatch.shared_bytes = static_cast<std::uint32_t>(sharing.local * 4 * arrays);
+  for (std::uint32_t i = 0; i < context.tensors.size(); ++i) {
+    dispatch.bindings.emplace_back(Resource::tensor(i));
+  }
+  return dispatch;
+}
+
+std::optional<std::string> rows_invalid_reason(const ImplPoint& point) {
+  return any_too_large(point.tensors, point.forms);
+}
+
+TensorSpec row_tensor(std::string name, DType dtype, const Shape& shape) {
+  return {.name = std::move(name), .dtype = dtype, .shape = shape, .forms = {{Storage::Buffer, Layout::WP}}};
+}
+
+}  // namespace assay::ops

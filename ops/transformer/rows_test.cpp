@@ -1,0 +1,113 @@
+#include "ops/transformer/rows.h"
+
+#include "ops/registry.h"
+#include "tests/support/on_device.h"
+
+#include <algorithm>
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+
+/// The ops whose kernels reduce rows.
+class RowsTest : public OnDeviceTest, public testing::WithParamInterface<const char*> {
+ protected:
+  Trial trial(const Shape& shape, const std::string& dtype, bool residual = false) const {
+    Params params;
+    params.set("shape", shape);
+    params.set("dtype", dtype);
+    if (op.find_param("residual") != nullptr) params.set("residual", residual);
+    Trial made{.op = &op, .params = with_defaults(op, params)};
+    made.forms.assign(op.tensors(made.params).size(), Form{Storage::Buffer, Layout::WP});
+    return made;
+  }
+
+  Registry ops = registry();
+  const Op& op = *ops.find(GetParam());
+};
+
+TEST_P(RowsTest, AgreesWithItsReferenceOnRandomPoints) {
+  Draw draw(92);
+  for (int round = 0; round < 60 && !HasFatalFailure(); ++round) {
+    Trial point = trial(draw.shape(9), draw.one_of<std::string>({"f32", "f16"}), round % 2 == 0);
+    point.seed = static_cast<std::uint64_t>(round);
+    point.fill =
+        draw.one_of<FillKind>({FillKind::Normal, FillKind::Wide, FillKind::Saturate, FillKind::Outlier,
+                               FillKind::Special, FillKind::Mixed, FillKind::Nan});
+    if (round % 3 == 0) point.tune = {{"columns", draw.one_of<std::int64_t>({1, 2, 16})}};
+    if (round % 4 == 0) point.tune["local_size"] = draw.one_of<std::int64_t>({1, 32, 100});
+    expect_right(point);
+  }
+}
+
+TEST_P(RowsTest, RowsLongerThanWhatIsKeptAreReadAgain) {
+  for (const std::int64_t width : {132, 133, 134, 135}) {  // 8 quads of 4 columns are 128 values
+    for (const std::string dtype : {"f32", "f16"}) {
+      Trial point = trial({5, width}, dtype, true);
+      point.tune = {{"columns", 4}, {"local_size", 8}};
+      EXPECT_EQ(constant_of(program_of(point).dispatches[0], "kept"), 8U);
+      expect_right(point);
+    }
+  }
+}
+
+TEST_P(RowsTest, WithoutSubgroupsSharedMemoryIsUsed) {
+  Trial point = trial({3, 133}, "f16", true);
+  point.as_if = [](DeviceInfo& device) { device.features.clear(); };
+  const Dispatch dispatch = program_of(point).dispatches[0];
+  EXPECT_THAT(dispatch.defines, testing::Contains(Define{"SUBGROUPS", "0"}));
+  expect_right(point);
+}
+
+TEST_P(RowsTest, ShortRowsShareAWorkgroupAndLongOnesHaveOneEach) {
+  const Dispatch of_short = program_of(trial({64, 16}, "f32")).dispatches[0];
+  EXPECT_EQ(of_short.local_size[0], 128U);
+  EXPECT_EQ(of_short.workgroups[0], 2U) << "four invocations a row";
+  const Dispatch of_long = program_of(trial({3, 4096}, "f32")).dispatches[0];
+  EXPECT_EQ(constant_of(of_long, "column_bits"), 8U);
+  EXPECT_EQ(of_long.local_size[0], 256U);
+  EXPECT_EQ(of_long.workgroups[0], 3U);
+}
+
+TEST_P(RowsTest, ASmallDeviceHasSmallWorkgroups) {
+  Trial point = trial({3, 4096}, "f16");
+  point.as_if = [](DeviceInfo& device) { device.max_workgroup_invocations = 128; };
+  EXPECT_EQ(program_of(point).dispatches[0].local_size[0], 128U);
+  expect_right(point);
+}
+
+INSTANTIATE_TEST_SUITE_P(OfOp, RowsTest, testing::Values("softmax", "rms_norm", "layer_norm"),
+                         [](const auto& param) { return std::string(param.param); });
+
+class RowSharingTest : public OnDeviceTest {};
+
+TEST_F(RowSharingTest, ARowTouchesSoManyQuadsWhereverItBegins) {
+  for (std::int64_t width = 1; width < 20; ++width) {
+    std::int64_t most = 0;
+    for (std::int64_t begin = 0; begin < 4 * width; begin += width)
+      most = std::max(most, (begin + width - 1) / 4 - begin / 4 + 1);
+    EXPECT_EQ((RowSharing{.width = width}).quads(), most) << width;
+  }
+  EXPECT_EQ((RowSharing{.width = 64, .columns = 4}).steps(), 4);
+}
+
+TEST_F(RowSharingTest, AdditionsGrowWithAnInvocationsStepsAndTheColumns) {
+  const Registry ops = registry();
+  const Op& op = *ops.find("softmax");
+  Params params;
+  params.set("shape", Shape{2, 4096});
+  params.set("dtype", std::string("f32"));
+  const std::vector<TensorSpec> tensors = op.tensors(params);
+  const std::vector<Form> forms(2, Form{Storage::Buffer, Layout::WP});
+  DeviceInfo device;
+  device.max_workgroup_invocations = 1024;
+  device.max_workgroup_size = {1024, 1024, 64};
+  device.subgroup_size = 32;
+  EXPECT_EQ(additions_of_row({params, tensors, forms, device, {{"columns", 1}}}), 1024 + 2);
+  EXPECT_EQ(additions_of_row({params, tensors, forms, device, {{"columns", 32}}}), 32 + 2 + 5);
+  EXPECT_EQ(additions_of_row({params, tensors, forms, device, {{"columns", 256}}}), 4 + 2 + 8 + 8);
+}
+
+}  // namespace
+}  // namespace assay::ops

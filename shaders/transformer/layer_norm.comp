@@ -1,0 +1,68 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// y = (x - mean) / sqrt(variance + eps) * w + b, with mean and variance (the mean of squared deviations) of each row,
+// in two passes over what an invocation keeps of it.
+//
+// F16, WHOLE_ROWS, SUBGROUPS: see transformer/row_reduction.glslh
+
+layout(push_constant) uniform Push {
+  uint rows, width;
+  float mean_factor;
+  float eps;
+  float inverse_width;
+} push;
+
+#include "transformer/norms.glslh"
+
+layout(set = 0, binding = 0) restrict readonly buffer X { ROW_ARRAY x[]; };
+layout(set = 0, binding = 1) restrict readonly buffer W { ROW_ARRAY w[]; };
+layout(set = 0, binding = 2) restrict readonly buffer B { ROW_ARRAY b[]; };
+layout(set = 0, binding = 3) restrict ROW_QUALIFIER buffer Y { ROW_ARRAY y[]; };
+ROW_READER(read_x, load_x, x)
+COLUMN_READER(load_w, w)
+COLUMN_READER(load_b, b)
+ROW_WRITER(write_y, store_y, y)
+
+// 0 for elements that are not of the row.
+vec4 deviations(RowPart part, uint place, vec4 values, float mean) {
+  precise vec4 apart = values - mean;
+  return mix(vec4(0.0), apart, of_row(part, place));
+}
+
+vec4 normalized(RowPart part, uint place, vec4 apart, float inverse) {
+  vec4 result = products(apart, inverse, load_w(part, place));
+  add_quad(result, load_b(part, place));
+  return result;
+}
+
+void main() {
+  const RowPart part = this_part();
+  vec4 values[MOST_KEPT];
+  for (uint i = 0u; i < kept; ++i) values[i] = load_x(part, part.first + i * COLUMNS);
+  vec4 total = vec4(0.0);
+  for (uint i = 0u; i < kept; ++i) add_quad(total, values[i]);
+  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+    add_quad(total, load_x(part, place));
+  }
+  const float mean = product(row_sum(folded_sum(total), part.lane), push.inverse_width);
+
+  vec4 squares = vec4(0.0);
+  for (uint i = 0u; i < kept; ++i) {
+    values[i] = deviations(part, part.first + i * COLUMNS, values[i], mean);
+    add_quad(squares, scaled_squares(values[i]));
+  }
+  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+    add_quad(squares, scaled_squares(deviations(part, place, load_x(part, place), mean)));
+  }
+  const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
+
+  for (uint i = 0u; i < kept; ++i) {
+    const uint place = part.first + i * COLUMNS;
+    if (place < part.last) store_y(part, place, normalized(part, place, values[i], inverse));
+  }
+  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+    const vec4 apart = deviations(part, place, load_x(part, place), mean);
+    store_y(part, place, normalized(part, place, apart, inverse));
+  }
+}

@@ -1,0 +1,70 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// y = x * w / sqrt(mean of x^2 along the row + eps), or of h = x + residual in place of x, which is stored, too.
+//
+// RESIDUAL  there are a residual and h
+// F16, WHOLE_ROWS, SUBGROUPS: see transformer/row_reduction.glslh
+
+layout(push_constant) uniform Push {
+  uint rows, width;
+  float mean_factor;
+  float eps;
+} push;
+
+#include "transformer/norms.glslh"
+
+#define Y_AT (RESIDUAL + 2)
+layout(set = 0, binding = 0) restrict readonly buffer X { ROW_ARRAY x[]; };
+layout(set = 0, binding = 1) restrict readonly buffer W { ROW_ARRAY w[]; };
+layout(set = 0, binding = Y_AT) restrict ROW_QUALIFIER buffer Y { ROW_ARRAY y[]; };
+ROW_READER(read_x, load_x, x)
+COLUMN_READER(load_w, w)
+ROW_WRITER(write_y, store_y, y)
+
+#if RESIDUAL
+layout(set = 0, binding = 2) restrict readonly buffer Residual { ROW_ARRAY residual[]; };
+layout(set = 0, binding = 4) restrict ROW_QUALIFIER buffer H { ROW_ARRAY h[]; };
+ROW_READER(read_residual, load_residual, residual)
+ROW_WRITER(write_h, store_h, h)
+
+vec4 added(vec4 values, vec4 more) {
+  add_quad(values, more);
+  return values;
+}
+
+// As h is stored.
+vec4 load_values(RowPart part, uint place) {
+  return reals_of_words(words_of_reals(added(load_x(part, place), load_residual(part, place))));
+}
+void keep_values(RowPart part, uint place, vec4 values) { store_h(part, place, values); }
+#else
+vec4 load_values(RowPart part, uint place) { return load_x(part, place); }
+void keep_values(RowPart part, uint place, vec4 values) {}
+#endif
+
+void main() {
+  const RowPart part = this_part();
+  vec4 values[MOST_KEPT];
+  for (uint i = 0u; i < kept; ++i) values[i] = load_values(part, part.first + i * COLUMNS);
+  vec4 squares = vec4(0.0);
+  for (uint i = 0u; i < kept; ++i) {
+    const uint place = part.first + i * COLUMNS;
+    add_quad(squares, scaled_squares(values[i]));
+    if (place < part.last) keep_values(part, place, values[i]);
+  }
+  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+    const vec4 more = load_values(part, place);
+    add_quad(squares, scaled_squares(more));
+    keep_values(part, place, more);
+  }
+  const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
+
+  for (uint i = 0u; i < kept; ++i) {
+    const uint place = part.first + i * COLUMNS;
+    if (place < part.last) store_y(part, place, products(values[i], inverse, load_w(part, place)));
+  }
+  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+    store_y(part, place, products(load_values(part, place), inverse, load_w(part, place)));
+  }
+}

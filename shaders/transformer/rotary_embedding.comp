@@ -1,0 +1,153 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Turns pairs (a, b) of the first `turned` values of each head by the row of the tables for the token's position, to
+// (a cos - b sin, a sin + b cos), and copies the others bit by bit. x and y are [batch, tokens, heads, width].
+//
+// F16          x and y are f16 instead of f32
+// INTERLEAVED  pairs are (2i, 2i + 1) instead of (i, i + turned / 2)
+// QUADS        1: an invocation turns a quad, or one of a's and one of b's where pairs are apart, or copies a quad;
+//              0: it makes a word of y
+
+#define WHOLE_QUADS QUADS
+#include "common/guards.glslh"
+#include "common/indexing.glslh"
+#include "common/packing.glslh"
+#include "common/quads.glslh"
+#include "common/quantize.glslh"
+
+layout(push_constant) uniform Push {
+  uint count;     // of invocations
+  uint elements;  // of x and y
+  uint parts;     // QUADS: invocations per head
+  uint width, turned;
+  uint heads, tokens;
+  uint start;  // position of the first token
+  Divider by_parts;
+  Divider by_width, by_heads, by_tokens;
+} push;
+
+#if F16
+#define WORDS_ARRAY QUAD_OF_2
+#define WORDS uvec2
+#else
+#define WORDS_ARRAY QUAD_OF_4
+#define WORDS uvec4
+#endif
+layout(set = 0, binding = 0) restrict readonly buffer X { WORDS_ARRAY x[]; };
+layout(set = 0, binding = 3) restrict writeonly buffer Y { WORDS_ARRAY y[]; };
+
+// The first table entry for a head.
+uint row_of(uint head) {
+  const uint token = divide(head, push.by_heads);
+  const uint position = push.start + token - divide(token, push.by_tokens) * push.tokens;
+  return position * (push.turned / 2u);
+}
+
+float first_turned(float a, float b, float cosine, float sine) {
+  return difference(product(a, cosine), product(b, sine));
+}
+float second_turned(float a, float b, float cosine, float sine) { return sum(product(a, sine), product(b, cosine)); }
+
+#if QUADS
+#if F16
+QUAD_READER_2(read_x, x)  // whole quads need no number of words
+QUAD_WRITER_2(write_y, y)
+vec4 reals_of(uvec2 words) { return unpack_halves(words); }
+uvec2 words_of(vec4 values) { return pack_halves(values); }
+#else
+QUAD_READER_4(read_x, x)
+QUAD_WRITER_4(write_y, y)
+vec4 reals_of(uvec4 words) { return uintBitsToFloat(words); }
+uvec4 words_of(vec4 values) { return floatBitsToUint(values); }
+#endif
+
+#if INTERLEAVED
+layout(set = 0, binding = 1) restrict readonly buffer Cos { vec2 cosines[]; };
+layout(set = 0, binding = 2) restrict readonly buffer Sin { vec2 sines[]; };
+#define TURNING_PARTS (push.turned / 4u)
+
+void turn(uint quad, uint row, uint part) {
+  const vec2 cosine = cosines[(guard_words + row) / 2u + part], sine = sines[(guard_words + row) / 2u + part];
+  const vec4 values = reals_of(read_x(quad, 0u));
+  const vec4 results =
+      vec4(first_turned(values.x, values.y, cosine.x, sine.x), second_turned(values.x, values.y, cosine.x, sine.x),
+           first_turned(values.z, values.w, cosine.y, sine.y), second_turned(values.z, values.w, cosine.y, sine.y));
+  write_y(quad, 0u, words_of(results));
+}
+#else
+layout(set = 0, binding = 1) restrict readonly buffer Cos { vec4 cosines[]; };
+layout(set = 0, binding = 2) restrict readonly buffer Sin { vec4 sines[]; };
+#define TURNING_PARTS (push.turned / 8u)
+
+void turn(uint quad, uint row, uint part) {
+  const vec4 cosine = cosines[(guard_words + row) / 4u + part], sine = sines[(guard_words + row) / 4u + part];
+  const uint other = quad + push.turned / 8u;
+  const vec4 a = reals_of(read_x(quad, 0u)), b = reals_of(read_x(other, 0u));
+  vec4 first, second;
+  for (uint i = 0u; i < 4u; ++i) {
+    first[i] = first_turned(a[i], b[i], cosine[i], sine[i]);
+    second[i] = second_turned(a[i], b[i], cosine[i], sine[i]);
+  }
+  write_y(quad, 0u, words_of(first));
+  write_y(other, 0u, words_of(second));
+}
+#endif
+
+void main() {
+  const uint number = flat_invocation();
+  if (number >= push.count) return;
+  const uint head = divide(number, push.by_parts);
+  const uint part = number - head * push.parts;
+  const uint first = head * (push.width / 4u);
+  if (part < TURNING_PARTS) {
+    turn(first + part, row_of(head), part);
+  } else {
+    const uint quad = first + push.turned / 4u + part - TURNING_PARTS;
+    write_y(quad, 0u, read_x(quad, 0u));
+  }
+}
+#else
+layout(set = 0, binding = 1) restrict readonly buffer Cos { float cosines[]; };
+layout(set = 0, binding = 2) restrict readonly buffer Sin { float sines[]; };
+
+#if F16
+uint bits_at(uint element) { return (x[guard_words + element / 2u] >> (16u * (element & 1u))) & 0xffffu; }
+float real_of(uint bits) { return unpackHalf2x16(bits).x; }
+uint bits_of(float value) { return pack_halves(vec4(value)).x & 0xffffu; }
+#else
+uint bits_at(uint element) { return x[guard_words + element]; }
+float real_of(uint bits) { return uintBitsToFloat(bits); }
+uint bits_of(float value) { return floatBitsToUint(value); }
+#endif
+
+uint element_of_y(uint element) {
+  const uint head = divide(element, push.by_width);
+  const uint column = element - head * push.width;
+  if (column >= push.turned) return bits_at(element);
+#if INTERLEAVED
+  const bool is_first = (column & 1u) == 0u;
+  const uint pair = column / 2u, apart = 1u;
+#else
+  const uint apart = push.turned / 2u;
+  const bool is_first = column < apart;
+  const uint pair = is_first ? column : column - apart;
+#endif
+  const uint entry = guard_words + row_of(head) + pair;
+  const float value = real_of(bits_at(element));
+  const float other = real_of(bits_at(is_first ? element + apart : element - apart));
+  const float cosine = cosines[entry], sine = sines[entry];
+  return bits_of(is_first ? first_turned(value, other, cosine, sine) : second_turned(other, value, cosine, sine));
+}
+
+void main() {
+  const uint number = flat_invocation();
+  if (number >= push.count) return;
+#if F16
+  const uint high = 2u * number + 1u;
+  y[guard_words + number] = element_of_y(2u * number) | (high < push.elements ? element_of_y(high) << 16 : 0u);
+#else
+  y[guard_words + number] = element_of_y(number);
+#endif
+}
+#endif
