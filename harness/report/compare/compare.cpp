@@ -136,15 +136,17 @@ void refuse_other_tuning(const std::vector<Meeting>& meetings) {
   std::vector<std::string> ids;
   for (const Meeting& meeting : meetings) {
     if (!meeting.base || !meeting.next) continue;
-    std::set<std::string> tunings;
-    for (const PooledRuns::Row* row : {meeting.base, meeting.next})
+    std::set<std::string> tunings, tunables;
+    for (const PooledRuns::Row* row : {meeting.base, meeting.next}) {
       tunings.insert(row->side.tunings.begin(), row->side.tunings.end());
-    if (tunings.size() > 1) ids.push_back(printable(meeting.base->side.info->id));
+      tunables.insert(row->side.tunables.begin(), row->side.tunables.end());
+    }
+    if (tunings.size() > 1 && tunables.size() > 1) ids.push_back(printable(meeting.base->side.info->id));
   }
   if (ids.empty()) return;
   throw Error(fmt::format(
-      "comparing runs: {} timed with the defaults of a tuning file in some runs and without in others, such "
-      "as {}; run one side again with the other's --tuning, or give --allow-tuning to compare them anyway",
+      "comparing runs: {} timed with other defaults of a tuning file in some runs than in others, such as "
+      "{}; run one side again with the other's --tuning, or give --allow-tuning to compare them anyway",
       ids.size() == 1 ? "a row was" : fmt::format("{} rows were", ids.size()), ids.front()));
 }
 

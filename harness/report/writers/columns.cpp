@@ -526,14 +526,15 @@ std::vector<Column> history_columns() {
                  {any_output_hash_column()},
                  named(case_columns(), {"tune"}),
                  named(program_columns(), {"program_hash"}),
-                 {robust_access_column()}});
+                 {robust_access_column()},
+                 named(case_columns(), {"tuned"})});
 }
 
 std::vector<Column> pivot_case_columns() {
   const Columns forms{{"forms", "text", "form of every tensor, as the case asks for it",
                        [](const RunInfo&, const Record& record) { return asked_forms(record.info); }}};
   return joined({named(perf_columns(), {"case", "op", "impl", "shape"}), forms,
-                 named(perf_columns(), {"params", "tune", "fill", "cache"})});
+                 named(perf_columns(), {"params", "tune", "tuned", "fill", "cache"})});
 }
 
 std::vector<Column> pivot_device_columns() {
