@@ -30,7 +30,8 @@ void declare_tune(CLI::App& app, app::TuneOptions& options) {
       ->default_str("10m");
   app.add_option("--out", options.out, "The tuning file (default: tuning/<device>.yaml)");
   app.add_flag("--overwrite", options.overwrite,
-               "Allow an --out that exists: the entries of what is tuned now are replaced, the others kept");
+               "Allow an --out that exists: the entries whose points are all measured again are replaced, "
+               "the others kept");
   app.add_option("--row-budget", options.row_seconds,
                  "Sampling budget of a candidate, in seconds; three times as much to confirm it")
       ->check(positive_number(most_seconds))

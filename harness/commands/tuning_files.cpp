@@ -1,8 +1,6 @@
 #include "harness/commands/tuning_files.h"
 
 #include "harness/base/error.h"
-#include "harness/base/file.h"
-#include "harness/base/hash.h"
 #include "harness/base/text.h"
 #include "harness/cases/yaml/source_file.h"
 #include "harness/commands/run_options.h"
@@ -28,9 +26,11 @@ fs::path shipped_file(const DeviceInfo& device) {
   return {};
 }
 
-Tuning read_tuning(const fs::path& file, const Registry& registry) {
+/// The result has a tuning.
+TuningResult read_tuning(const fs::path& file, const Registry& registry) {
+  if (file.empty()) throw Error("taking a tuning file: --tuning is empty; give auto, none or a file");
   TuningResult result = load_tuning(file, registry);
-  if (result.tuning) return *std::move(result.tuning);
+  if (result.tuning) return result;
   std::string told;
   for (const Diagnostic& error : result.errors) told += "\n" + to_string(error);
   throw Error(fmt::format(
@@ -56,13 +56,25 @@ std::string tuning_file_name(const DeviceInfo& device) {
   return slug_of(device.name) + ".yaml";
 }
 
-std::optional<DeviceTuning> tuning_for(const std::string& asked, const DeviceInfo& device,
-                                       const Registry& registry) {
+const std::string& tuning_of(const RunOptions& options) {
+  static const std::string none = no_tuning;
+  if (!options.cases.nodes) return options.tuning;
+  if (options.tuning == shipped_tuning || options.tuning == no_tuning) return none;
+  throw Error(
+      fmt::format("taking the tuning file '{}': nodes of chains (--nodes) are timed as chains run them, with "
+                  "the built-in defaults; leave --tuning out",
+                  printable_line(options.tuning)));
+}
+
+std::optional<DeviceTuning> found_tuning(const std::string& asked, const DeviceInfo& device,
+                                         const Registry& registry) {
   if (asked == no_tuning) return std::nullopt;
   const bool is_shipped = asked == shipped_tuning;
   const fs::path file = is_shipped ? shipped_file(device) : fs::path(asked);
-  if (file.empty()) return std::nullopt;
-  DeviceTuning made{.tuning = read_tuning(file, registry), .file = file, .hash = {}, .note = {}};
+  if (is_shipped && file.empty()) return std::nullopt;
+  TuningResult read = read_tuning(file, registry);
+  DeviceTuning made{
+      .tuning = *std::move(read.tuning), .file = file, .hash = std::move(read.hash), .note = {}};
   if (is_shipped && made.tuning.device != device.name) {
     throw Error(
         printable_line(fmt::format("taking the tuning file '{}': its name is that of {}, but it says that it "
@@ -70,9 +82,15 @@ std::optional<DeviceTuning> tuning_for(const std::string& asked, const DeviceInf
                                    "--tuning, or none",
                                    file.string(), device.name, made.tuning.device)));
   }
-  made.hash = hash_hex(whole_regular_file(file, cases::SourceFile::max_bytes).value_or(""));
   made.note = note_of(made.tuning, device);
+  made.is_ignored = is_shipped && !made.note.empty();
   return made;
+}
+
+std::optional<DeviceTuning> tuning_for(const std::string& asked, const DeviceInfo& device,
+                                       const Registry& registry) {
+  std::optional<DeviceTuning> found = found_tuning(asked, device, registry);
+  return found && found->is_ignored ? std::nullopt : std::move(found);
 }
 
 void check_named_tuning(const std::string& asked, const Registry& registry) {

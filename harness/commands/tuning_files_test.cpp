@@ -1,5 +1,6 @@
 #include "harness/commands/tuning_files.h"
 
+#include "harness/commands/run_options.h"
 #include "ops/registry.h"
 #include "tests/support/error_text.h"
 #include "tests/support/temporary_folder.h"
@@ -49,6 +50,15 @@ TEST(TuningFiles, SayThatTheyWereMadeElsewhere) {
   EXPECT_EQ(tuning_file_name(device_named("NVIDIA H100 80GB HBM3")), "nvidia-h100-80gb-hbm3.yaml");
 }
 
+TEST(TuningFiles, AreNotForNodesOfChains) {
+  RunOptions options;
+  EXPECT_EQ(tuning_of(options), "auto");
+  options.cases.nodes = true;
+  EXPECT_EQ(tuning_of(options), "none");
+  options.tuning = "t.yaml";
+  EXPECT_THAT(test::error_of([&] { tuning_of(options); }), HasSubstr("leave --tuning out"));
+}
+
 TEST(TuningFiles, HaveAnotherHashAfterAnEdit) {
   const Registry ops({});
   const test::TemporaryFolder folder;
@@ -68,6 +78,8 @@ TEST(TuningFiles, AreRefusedWithTheirErrors) {
               HasSubstr("t.yaml:1:1: error: the file has no 'device'"));
   EXPECT_THAT(test::error_of([&] { check_named_tuning(folder / "none.yaml", ops); }),
               HasSubstr("no such file"));
+  EXPECT_THAT(test::error_of([&] { check_named_tuning("", ops); }),
+              HasSubstr("--tuning is empty; give auto, none or a file"));
   check_named_tuning("none", ops);
   check_named_tuning("auto", ops);
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,10 @@ using ::testing::Not;
 
 namespace fs = std::filesystem;
 
-/// Two shapes of one op, of which the first is timed and the second is not.
+/// Two shapes of one op. The first is judged and timed, the second judged alone.
 constexpr const char* clone_cases = R"(op: q8ta_clone
 cases:
-  - {name: small, mode: perf, impl: tiled, shape: [1, 16, 8, 8], forms: {x: buffer/4W4C, y: buffer/4W}}
+  - {name: small, mode: both, impl: tiled, shape: [1, 16, 8, 8], forms: {x: buffer/4W4C, y: buffer/4W}}
   - {name: other, impl: tiled, shape: [1, 4, 8, 8], forms: {x: buffer/4W4C, y: buffer/4W}}
 )";
 
@@ -57,8 +58,12 @@ class Tuning : public ::testing::Test {
   TemporaryFolder folder;
 };
 
-const std::string entry_of_small =
-    "  - {op: q8ta_clone, impl: tiled, when: {shape: [1, 8..16, 8, 8]}, tune: {local_size: 64}}\n";
+std::string entry_of_small_with(int local_size) {
+  return "  - {op: q8ta_clone, impl: tiled, when: {shape: [1, 8..16, 8, 8]}, tune: {local_size: " +
+         std::to_string(local_size) + "}}\n";
+}
+
+const std::string entry_of_small = entry_of_small_with(64);
 
 TEST_F(Tuning, ARunTakesTheDefaultsOfAFileAndSaysSo) {
   const std::string file = write("t.yaml", entry_of_small);
@@ -68,7 +73,7 @@ TEST_F(Tuning, ARunTakesTheDefaultsOfAFileAndSaysSo) {
   EXPECT_THAT(tuned.err, HasSubstr(": 1 entry; it was made on Acme GPU 9, and this is "));
   EXPECT_THAT(text("tuned", "perf.csv"), HasSubstr(",local_size=64 (line 3),"));
   EXPECT_THAT(text("tuned", "accu.csv"), Not(HasSubstr("(line 3)")))
-      << "the other case is outside of the range";
+      << "accuracy rows keep the built-in defaults, also in the range";
   const nlohmann::json made = nlohmann::json::parse(text("tuned", "run.json"));
   EXPECT_NE(made["inputs"]["tuning"], nullptr) << made["inputs"];
 
@@ -80,6 +85,12 @@ TEST_F(Tuning, ARunTakesTheDefaultsOfAFileAndSaysSo) {
   const ProcessResult allowed =
       assay({"compare", folder / "plain", folder / "tuned", "--allow-tuning", "--fail-on", "none"});
   EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
+  const std::string other = write("other.yaml", entry_of_small_with(32));
+  ASSERT_EQ(run("other", {"--tuning", other}).exit_code, 0);
+  const ProcessResult other_values = assay({"compare", folder / "tuned", folder / "other"});
+  EXPECT_EQ(other_values.exit_code, 2) << "both are tuned, but not alike";
+  EXPECT_THAT(other_values.err,
+              HasSubstr("with other defaults of a tuning file in some runs than in others"));
 
   ASSERT_EQ(assay({"run", "--resume", folder / "tuned"}).exit_code, 0);
   write("t.yaml", entry_of_small + "# another file\n");
@@ -110,7 +121,7 @@ TEST_F(Tuning, TunesATinyCaseAndRunsWithTheFileOfTheDevice) {
   folder.write("c.yaml", R"(op: q8ta_clone
 cases:
   - {name: small, mode: perf, cache: both, impl: tiled, shape: [1, 16, 8, 8], forms: {x: buffer/4W4C, y: buffer/4W}}
-)");  // too small to be cold: it is tuned hot
+)");  // too small to be cold: its hot row alone is tuned
   const auto here = [&](std::vector<std::string> words) {
     words.insert(words.begin(), ASSAY_BINARY);
     return test::run({.words = std::move(words), .environment = {}, .directory = folder / "."});
@@ -120,7 +131,9 @@ cases:
                                        "--csv",      "t.csv",      "--inject-fault", "segfault@*candidate_2*",
                                        "--tunable",  "local_size", "--exhaustive",   "4"};
   const ProcessResult tuned = here(words);
-  ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  ASSERT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("left out at all shapes: local_size="));
+  EXPECT_THAT(tuned.out, HasSubstr(" is CRASH"));
   const fs::path file =
       file_named(folder / "tuning", fs::directory_iterator(folder / "tuning")->path().filename());
   EXPECT_THAT(read_file(file), AllOf(HasSubstr("device: '"), HasSubstr("version: '"), HasSubstr("entries:")));
@@ -131,6 +144,13 @@ cases:
   const ProcessResult taken = here({"run", "c.yaml", "--ceilings", "none", "--budget", "0.01"});
   EXPECT_EQ(taken.exit_code, 0) << taken.err;
   EXPECT_THAT(taken.err, HasSubstr("tuning    'tuning/" + file.filename().string() + "' for "));
+
+  const std::string made = read_file(file);
+  folder.write("tuning/" + file.filename().string(),
+               std::regex_replace(made, std::regex("driver: '.*'"), "driver: 'Acme 1'"));
+  const ProcessResult ignored = here({"run", "c.yaml", "--ceilings", "none", "--budget", "0.01"});
+  EXPECT_EQ(ignored.exit_code, 0) << ignored.err;
+  EXPECT_THAT(ignored.err, AllOf(HasSubstr(" is not taken for "), HasSubstr("made with the driver Acme 1,")));
 
   const ProcessResult again = here(words);
   EXPECT_EQ(again.exit_code, 2);

@@ -56,6 +56,7 @@ std::string entry_yaml(const TuningEntry& entry) {
   if (!entry.when.empty()) add("when", flow_map(entry.when, condition_text));
   const auto as_it_is = [](const auto& value) { return value; };
   if (!entry.forms.empty()) add("forms", flow_map(entry.forms, as_it_is));
+  if (entry.cache) add("cache", std::string(name_of(*entry.cache)));
   add("tune", flow_map(entry.tune, as_it_is));
   if (entry.ratio > 0) add("ratio", fmt::format("{:.5g}", entry.ratio));
   if (entry.ratio_low > 0)
@@ -88,7 +89,8 @@ bool TuningCondition::meets(const TuningCondition& other) const {
                             [](const ValueRange& a, const ValueRange& b) { return a.meets(b); });
 }
 
-bool TuningEntry::applies_to(const Case& test_case, const Impl& of_impl) const {
+bool TuningEntry::applies_to(const Case& test_case, Cache of_cache, const Impl& of_impl) const {
+  if (cache && *cache != of_cache) return false;
   if (op != test_case.op->name || impl != of_impl.name || test_case.op->chain) return false;
   const Params& params = test_case.params;
   const bool holds = std::ranges::all_of(when, [&](const auto& condition) {
@@ -99,6 +101,7 @@ bool TuningEntry::applies_to(const Case& test_case, const Impl& of_impl) const {
 
 bool TuningEntry::meets(const TuningEntry& other) const {
   if (op != other.op || impl != other.impl) return false;
+  if (cache && other.cache && *cache != *other.cache) return false;
   const auto agree = [](const auto& mine, const auto& theirs, auto both) {
     return std::ranges::all_of(mine, [&](const auto& one) {
       const auto found = theirs.find(one.first);
@@ -110,9 +113,9 @@ bool TuningEntry::meets(const TuningEntry& other) const {
          agree(forms, other.forms, std::equal_to<>());
 }
 
-const TuningEntry* Tuning::find(const Case& test_case, const Impl& impl) const {
+const TuningEntry* Tuning::find(const Case& test_case, Cache cache, const Impl& impl) const {
   const auto found = std::ranges::find_if(
-      entries, [&](const TuningEntry& entry) { return entry.applies_to(test_case, impl); });
+      entries, [&](const TuningEntry& entry) { return entry.applies_to(test_case, cache, impl); });
   return found == entries.end() ? nullptr : &*found;
 }
 

@@ -4,6 +4,7 @@
 #include "harness/cases/yaml/source_file.h"
 #include "harness/op/op.h"
 #include "harness/op/params.h"
+#include "harness/op/roofline.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -45,6 +46,7 @@ struct TuningEntry {
   std::string op, impl;
   std::map<std::string, TuningCondition> when;  ///< by parameter; others may have any value
   std::map<std::string, std::string> forms;     ///< by tensor: "buffer/4W4C"; others may have any form
+  std::optional<Cache> cache;                   ///< rows with this cache alone; absent: any
   Tune tune;
   /// The measured time with `tune`, divided by the time with the built-in defaults: the geometric mean over
   /// `shapes` points, and the lowest and highest end of their intervals; 0: not given.
@@ -55,8 +57,8 @@ struct TuningEntry {
   std::optional<double> left_out_pct;
   int line = 0;  ///< in the file, from 1; 0: it is of no file
 
-  /// Whether the entry is about this case when `of_impl` computes it.
-  bool applies_to(const Case& test_case, const Impl& of_impl) const;
+  /// Whether the entry is about rows of this case with this cache when `of_impl` computes them.
+  bool applies_to(const Case& test_case, Cache of_cache, const Impl& of_impl) const;
   /// Whether both are about some point.
   bool meets(const TuningEntry& other) const;
 };
@@ -68,8 +70,8 @@ struct Tuning {
   std::string version;  ///< of assay, with the commit: "0.1.0+b1a8850ccc06"; empty: not given
   std::vector<TuningEntry> entries;
 
-  /// The entry for a case when `impl` computes it; null: there is none.
-  const TuningEntry* find(const Case& test_case, const Impl& impl) const;
+  /// The entry for a case's rows with this cache when `impl` computes them; null: there is none.
+  const TuningEntry* find(const Case& test_case, Cache cache, const Impl& impl) const;
   /// Whether an entry is about that op.
   bool has_op(const std::string& op) const;
 };
@@ -79,6 +81,7 @@ std::string tuning_yaml(const Tuning& tuning);
 
 struct TuningResult {
   std::optional<Tuning> tuning;  ///< absent if there are errors
+  std::string hash;              ///< of the text that was read; empty: it could not be
   std::vector<Diagnostic> errors;
 };
 

@@ -1,3 +1,4 @@
+#include "harness/base/hash.h"
 #include "harness/cases/tuning/tuning.h"
 #include "harness/cases/yaml/reporter.h"
 #include "harness/cases/yaml/scalars.h"
@@ -109,14 +110,15 @@ class EntryReader {
 
   /// Throws Problem with everything that is wrong.
   TuningEntry read() {
-    static const std::array<std::string, 9> keys{"op",    "impl",     "when",   "forms",       "tune",
-                                                 "ratio", "interval", "shapes", "left_out_pct"};
+    static const std::array<std::string, 10> keys{"op",   "impl",  "when",     "forms",  "cache",
+                                                  "tune", "ratio", "interval", "shapes", "left_out_pct"};
     if (!node_.is_map())
       throw Problem(diagnose(node_, "an entry is a map {op: NAME, impl: NAME, when: {...}, tune: {...}}"));
     problems_.attempt([&] { check_keys(node_, keys); });
     if (problems_.attempt([&] { read_impl(); })) {
       read_when();
       read_forms();
+      problems_.attempt([&] { read_cache(); });
       read_tune();
     }
     problems_.attempt([&] { read_figures(); });
@@ -171,13 +173,24 @@ class EntryReader {
       if (tensor.find_first_not_of(name_characters) != tensor.npos)
         throw Problem(diagnose(*one.key, "the name of a tensor has letters, digits, '_' and '.' only"));
       const std::string& form = tuning_text(one);
-      if (!parse_form(form)) {
+      const std::optional<Form> parsed = parse_form(form);
+      if (!parsed) {
         std::vector<std::string> known;
         for (const Form any : all_forms()) known.push_back(to_string(any));
         throw unknown_name(*one.value, "form", form, known);
       }
-      made_.forms[tensor] = form;
+      made_.forms[tensor] = to_string(*parsed);
     });
+  }
+
+  void read_cache() {
+    const Node::Entry* cache = node_.find_entry("cache");
+    if (cache == nullptr) return;
+    const std::vector<std::string> words{std::string(name_of(Cache::Hot)), std::string(name_of(Cache::Cold))};
+    const std::string& word = tuning_text(*cache);
+    if (std::ranges::find(words, word) == words.end())
+      throw unknown_name(*cache->value, "cache", word, words);
+    made_.cache = word == words.back() ? Cache::Cold : Cache::Hot;
   }
 
   void read_tune() {
@@ -302,6 +315,7 @@ TuningResult load_tuning(const std::filesystem::path& file, const Registry& regi
   TuningResult result;
   try {
     const cases::SourceFile source = cases::SourceFile::read(file);
+    result.hash = hash_hex(source.text());
     Tuning tuning = cases::read_file(source, registry, reporter);
     if (reporter.size() == 0) result.tuning = std::move(tuning);
   } catch (const cases::Problem& problem) {

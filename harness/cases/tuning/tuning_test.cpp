@@ -84,17 +84,27 @@ entries:
   EXPECT_EQ(tuning.entries[0].ratio_low, 0.7);
   const Registry ops = tuned_ops();
   const Op& op = *ops.find("flip");
-  const auto found = [&](const Case& one) { return tuning.find(one, op.impls.front()); };
+  const auto found = [&](const Case& one) { return tuning.find(one, Cache::Hot, op.impls.front()); };
   EXPECT_EQ(found(case_at(op, 64, "f16")), &tuning.entries[0]);
   EXPECT_EQ(found(case_at(op, 65, "f16")), &tuning.entries[1]);
   EXPECT_EQ(found(case_at(op, 1001, "f16")), nullptr);
   EXPECT_EQ(found(case_at(op, 64, "f32")), nullptr) << "another choice";
   EXPECT_EQ(found(case_at(op, 64, "f16", {4, 17})), nullptr) << "outside of the shape's range";
   EXPECT_EQ(found(case_at(op, 64, "f16", {4, 8, 1})), nullptr) << "another rank";
-  EXPECT_EQ(tuning.find(case_at(op, 64, "f16"), op.impls.back()), nullptr) << "another impl";
+  EXPECT_EQ(tuning.find(case_at(op, 64, "f16"), Cache::Hot, op.impls.back()), nullptr) << "another impl";
   Case other_form = case_at(op, 64, "f16");
   other_form.forms[0] = {Storage::Buffer, Layout::P4W4C};
   EXPECT_EQ(found(other_form), nullptr);
+}
+
+TEST(TuningFile, GivesAnEntryOfOneCacheToRowsWithThatCacheAlone) {
+  const Tuning tuning =
+      good_tuning("device: GPU\nentries:\n  - {op: flip, impl: plain, cache: cold, tune: {tile: 32}}\n");
+  const Registry ops = tuned_ops();
+  const Op& op = *ops.find("flip");
+  const Case one = case_at(op, 64, "f16");
+  EXPECT_EQ(tuning.find(one, Cache::Cold, op.impls.front()), &tuning.entries[0]);
+  EXPECT_EQ(tuning.find(one, Cache::Hot, op.impls.front()), nullptr);
 }
 
 TEST(TuningFile, IsReadAsItIsWritten) {
@@ -104,6 +114,7 @@ TEST(TuningFile, IsReadAsItIsWritten) {
                 {"bias", {.ranges = {}, .word = "false"}},
                 {"shape", {.ranges = {{4, 4}}, .word = {}, .is_list = true}}};
   entry.forms = {{"x", "buffer/WP"}};
+  entry.cache = Cache::Cold;
   entry.ratio = 0.75;
   entry.ratio_low = 0.5;
   entry.ratio_high = 1;
@@ -114,6 +125,7 @@ TEST(TuningFile, IsReadAsItIsWritten) {
   const Tuning read = good_tuning(text);
   ASSERT_EQ(read.entries.size(), 1U) << text;
   EXPECT_EQ(read.entries[0].when, entry.when) << text;
+  EXPECT_EQ(read.entries[0].cache, Cache::Cold) << text;
   EXPECT_EQ(read.device, tuning.device);
   EXPECT_EQ(tuning_yaml(read), text);
   EXPECT_EQ(good_tuning(tuning_yaml({.device = "GPU"})).entries.size(), 0U);
@@ -177,6 +189,7 @@ TEST(TuningFile, RefusesWhatNoEntryMaySay) {
       {start + "when: {dtype: f64}, tune: {tile: 16}", "unknown choice for dtype: 'f64'"},
       {start + "when: {bias: 1}, tune: {tile: 16}", "'bias' must be true or false"},
       {start + "when: {eps: 1}, tune: {tile: 16}", "'eps' cannot be a condition"},
+      {start + "cache: both, tune: {tile: 16}", "unknown cache 'both'"},
       {start + "forms: {x: buffer/XX}, tune: {tile: 16}", "unknown form 'buffer/XX'"},
       {start + "forms: {'x: y': buffer/WP}, tune: {tile: 16}", "the name of a tensor has letters, digits"},
       {start + "tune: {tile: 16}, shapes: 0", "'shapes' must be 1 or more, got 0"},
@@ -209,6 +222,8 @@ TEST(TuningFile, RefusesTwoEntriesAboutOnePoint) {
   EXPECT_EQ(pair("when: {M: 1..64}", "when: {M: 65..128}"), "");
   EXPECT_EQ(pair("when: {M: 1..64, dtype: f16}", "when: {M: 1..64, dtype: f32}"), "");
   EXPECT_EQ(pair("when: {shape: [1, 2]}", "when: {shape: [1, 2, 3]}"), "");
+  EXPECT_THAT(pair("when: {M: 1}", "cache: cold"), HasSubstr(overlap));
+  EXPECT_EQ(pair("cache: hot", "cache: cold"), "");
   EXPECT_EQ(pair("forms: {x: buffer/WP}", "forms: {x: buffer/4W4C}"), "");
 }
 

@@ -21,7 +21,7 @@
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_plan.h"
-#include "harness/engine/run/tuned_cases.h"
+#include "harness/engine/run/tuned_rows.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/journal/report_builder.h"
 #include "harness/report/record/report_totals.h"
@@ -154,7 +154,7 @@ class Run {
       return true;
     }
     profile_of(options_.as_if);  // throws
-    check_named_tuning(options_.tuning, context_.registry);
+    check_named_tuning(tuning_of(options_), context_.registry);
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
     return false;
@@ -178,9 +178,9 @@ class Run {
     std::set<gpu::KernelName> kernels;
     for (const DeviceInfo& device : devices) {
       const DeviceCases cases(selected_, device);
-      const std::optional<DeviceTuning> tuning = tuning_for(options_.tuning, device, context_.registry);
-      const TunedCases tuned(cases.all(), device, tuning ? &tuning->tuning : nullptr);
-      kernels.merge(kernels_of(planned_groups(options_, tuned.all()), device));
+      const std::optional<DeviceTuning> tuning = tuning_for(tuning_of(options_), device, context_.registry);
+      const TunedRows rows(planned_groups(options_, cases.all()), device, tuning ? &tuning->tuning : nullptr);
+      kernels.merge(kernels_of(rows.groups(), device));
     }
     check_shader_folders(options_, kernels, !timed_impls_.empty(), terminal_.log);
   }
@@ -209,11 +209,17 @@ class Run {
     }
   }
 
-  /// Says which tuning files the devices have, and refuses those with errors.
+  /// Says which tuning files the devices have, which of these are not taken, and refuses those with errors.
   void name_tuning(std::span<const DeviceInfo> devices) const {
     for (const DeviceInfo& device : devices) {
-      const std::optional<DeviceTuning> tuning = tuning_for(options_.tuning, device, context_.registry);
+      const std::optional<DeviceTuning> tuning = found_tuning(tuning_of(options_), device, context_.registry);
       if (!tuning) continue;
+      if (tuning->is_ignored) {
+        terminal_.log << printable(fmt::format(
+            "tuning    '{0}' is not taken for {1}: it was {2}; name it with --tuning '{0}', or tune again\n",
+            tuning->file.string(), device.name, tuning->note));
+        continue;
+      }
       const std::size_t entries = tuning->tuning.entries.size();
       terminal_.log << printable(fmt::format("tuning    '{}' for {}: {} {}{}\n", tuning->file.string(),
                                              device.name, entries, entries == 1 ? "entry" : "entries",

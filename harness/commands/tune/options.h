@@ -21,7 +21,7 @@ struct TuneOptions {
   std::string device;                 ///< see `assay run --device`
   std::string ceilings = "stored";    ///< see `assay run --ceilings`
   std::filesystem::path out;          ///< the tuning file; empty: tuning/<device>.yaml
-  bool overwrite = false;     ///< `out` may exist; entries of ops and impls that are not tuned are kept
+  bool overwrite = false;             ///< `out` may exist; entries are kept, see is_replaced()
   std::filesystem::path csv;  ///< file for every candidate that was timed, or with `table` for what it shows
   std::filesystem::path table;  ///< such a file: only show how the searches do on it; empty: tune
   double hang_limit_s = 60;     ///< silence of a worker that counts as hanging

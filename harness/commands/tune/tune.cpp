@@ -25,7 +25,7 @@
 #include <map>
 #include <optional>
 #include <ostream>
-#include <set>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -98,9 +98,9 @@ class Tuner {
     if (is_stopped() &&
         std::ranges::all_of(classes_, [](const TunedClass& one) { return one.shapes.empty(); })) {
       terminal_.out << "tune: stopped before anything was confirmed; no tuning file is written\n";
-    } else {
-      write();
+      return ExitCode::Failures;
     }
+    write();
     return has_failed_ ? ExitCode::Failures : ExitCode::Fine;
   }
 
@@ -113,7 +113,7 @@ class Tuner {
     if (!options_.overwrite) {
       throw Error(
           fmt::format("tuning: '{}' exists; choose another --out, or give --overwrite, which replaces "
-                      "the entries of the ops and impls that are tuned now",
+                      "the entries all of whose points are measured again",
                       out_.string()));
     }
     std::optional<DeviceTuning> before = tuning_for(out_.string(), device_, context_.registry);
@@ -161,7 +161,7 @@ class Tuner {
 
   void search() {
     for (TunedClass& one : classes_) {
-      for (TuningPoint& point : one.group.points) {
+      for (const TuningPoint& point : one.group.points) {
         if (is_stopped()) return;
         search_point(one, point);
         --points_left_;
@@ -172,7 +172,7 @@ class Tuner {
   double searched_s() const { return watch_.s() - lost_s_; }
 
   /// Searches at one point for its share of the time that is left.
-  void search_point(TunedClass& one, TuningPoint& point) {
+  void search_point(TunedClass& one, const TuningPoint& point) {
     const TuningSpace space = tuning_space(point, device_, options_.tunables);
     const double begin_s = searched_s();
     const double end_s = begin_s + (options_.seconds - begin_s) / static_cast<double>(points_left_);
@@ -181,18 +181,21 @@ class Tuner {
         .exhaustive_up_to = options_.exhaustive_up_to,
         .candidates_of_a_batch = options_.exhaustive_up_to > many ? many_of_a_batch : few_of_a_batch,
         .seed = options_.seed};
-    limits.must_stop = [&] {
-      return is_stopped() || !problem_.empty() || (has_timed_ && searched_s() > end_s);
-    };
+    const auto is_over = [&] { return is_stopped() || (has_timed_ && searched_s() > end_s); };
+    limits.must_stop = [&] { return is_over() || !problem_.empty() || is_point_over_; };
     problem_.clear();
+    is_point_over_ = has_found_ = false;
     const SearchResult found = coordinate_search(
-        space, limits, [&](std::span<const Candidate> batch) { return times_of(one, point, space, batch); },
-        places_of(one.candidates, space));
-    if (!problem_.empty() && !is_failure_ && point.may_be_hot) {
+        space, limits,
+        [&](std::span<const Candidate> batch) { return times_of(one, point, space, batch, is_over); },
+        places_of(sound_candidates(one), space));
+    if (!problem_.empty() && !is_failure_ && point.is_also_hot) {
       lost_s_ += searched_s() - begin_s;
-      point.may_be_hot = false;
-      point.base.caches = Caches::Hot;  // few tensors are too small to be cold
-      return search_point(one, point);
+      // Few tensors are too small to be cold, and the hot point is another one.
+      terminal_.log << printable_line(fmt::format("{} {}: not tuned: with the built-in defaults {}",
+                                                  one.group.text(), place_text(point), problem_))
+                    << std::endl;
+      return;
     }
     if (!problem_.empty()) {
       terminal_.out << printable_line(fmt::format("{} {}: not tuned: with the built-in defaults {}",
@@ -202,7 +205,7 @@ class Tuner {
       return;
     }
     tell(one, point, space, found);
-    one.is_searched = true;
+    one.searched.insert(point.at);
     const Tune best = tune_of(space, found.best);
     if (!best.empty() && std::ranges::find(one.candidates, best) == one.candidates.end())
       one.candidates.push_back(best);
@@ -215,15 +218,68 @@ class Tuner {
     return places;
   }
 
-  std::vector<std::optional<double>> times_of(const TunedClass& one, const TuningPoint& point,
-                                              const TuningSpace& space, std::span<const Candidate> batch) {
+  static std::vector<Tune> sound_candidates(const TunedClass& one) {
+    std::vector<Tune> sound = one.candidates;
+    std::erase_if(sound, [&](const Tune& tune) { return one.failed.contains(tune); });
+    return sound;
+  }
+
+  /// Runs candidates, and once more if that gives nothing though there is time: what fails now and then, such
+  /// as a worker that cannot start, should not cost hours of searching. Never throws Error.
+  TriedTunes tried_twice(const TuningPoint& point, std::span<const Tune> tunes, double row_seconds,
+                         const std::function<bool()>& must_stop) {
+    TriedTunes tried = tried_once(point, tunes, row_seconds, must_stop);
+    if (!tried.is_failure || must_stop()) return tried;
+    terminal_.log << printable_line(fmt::format("{} {}: with the built-in defaults {}; trying once more",
+                                                point.base.op->name, place_text(point),
+                                                tried.default_problem))
+                  << std::endl;
+    return tried_once(point, tunes, row_seconds, must_stop);
+  }
+
+  TriedTunes tried_once(const TuningPoint& point, std::span<const Tune> tunes, double row_seconds,
+                        const std::function<bool()>& must_stop) try {
+    return runs_.run(point, tunes, row_seconds, must_stop);
+  } catch (const Error& error) {
+    TriedTunes none{.default_problem = std::string("there is no time: ") + error.what(), .is_failure = true};
+    for (const Tune& tune : tunes) none.tried.push_back({.tune = tune});
+    return none;
+  }
+
+  /// Leaves out candidates that fail at the point from all of the class, and says so.
+  void leave_out_failing(TunedClass& one, const TuningPoint& point, const TriedTunes& tried) {
+    for (const TriedTune& each : tried.tried) {
+      const bool has_no_answer = each.status == Status::Missing || each.status == Status::Interrupted ||
+                                 each.status == Status::Suspect;
+      if (has_no_answer || class_of(each.status) == StatusClass::Fine || !one.leave_out(each.tune)) continue;
+      has_failed_ = true;
+      terminal_.out << printable_line(fmt::format("{} {}: left out at all shapes: {} is {}{}",
+                                                  one.group.text(), place_text(point), tune_text(each.tune),
+                                                  name_of(each.status),
+                                                  each.reason.empty() ? "" : ": " + each.reason))
+                    << std::endl;
+    }
+  }
+
+  std::vector<std::optional<double>> times_of(TunedClass& one, const TuningPoint& point,
+                                              const TuningSpace& space, std::span<const Candidate> batch,
+                                              const std::function<bool()>& is_over) {
     std::vector<Tune> tunes;
     for (const Candidate& candidate : batch) tunes.push_back(tune_of(space, candidate));
     if (tunes.size() == 1 && tunes.front().empty()) return {1.0};  // the defaults, by which all are divided
-    const TriedTunes tried = runs_.run(point, tunes, options_.row_seconds, [&] { return is_stopped(); });
-    problem_ = tried.default_problem;
-    is_failure_ = tried.is_failure && !is_stopped();
-    has_timed_ = has_timed_ || problem_.empty();
+    // The first batch of a point may take longer than its share: with nothing timed there is no result.
+    const TriedTunes tried = tried_twice(point, tunes, options_.row_seconds,
+                                         [&] { return has_found_ ? is_over() : is_stopped(); });
+    if (has_found_ && !tried.default_problem.empty()) {
+      is_point_over_ = true;  // what was found before counts
+      note_lost_batch(one, point, tried, is_over());
+    } else {
+      problem_ = tried.default_problem;
+      is_failure_ = tried.is_failure && !is_stopped();
+      has_found_ = problem_.empty();
+      has_timed_ = has_timed_ || has_found_;
+    }
+    leave_out_failing(one, point, tried);
     std::vector<std::optional<double>> times;
     for (const TriedTune& each : tried.tried) {
       times.push_back(each.ratio ? std::optional(each.ratio->median) : std::nullopt);
@@ -231,6 +287,16 @@ class Tuner {
     }
     note(one, point, tried);
     return times;
+  }
+
+  void note_lost_batch(const TunedClass& one, const TuningPoint& point, const TriedTunes& tried,
+                       bool is_over) {
+    if (is_over || is_stopped()) return;  // its time was up
+    has_failed_ = has_failed_ || tried.is_failure;
+    terminal_.out << printable_line(
+                         fmt::format("{} {}: its search ended early: with the built-in defaults {}",
+                                     one.group.text(), place_text(point), tried.default_problem))
+                  << std::endl;
   }
 
   void note(const TunedClass& one, const TuningPoint& point, const TriedTunes& tried) {
@@ -263,19 +329,20 @@ class Tuner {
     const Stopwatch watch;
     const auto is_over = [&] { return is_stopped() || watch.s() > options_.seconds / 2; };
     for (TunedClass& one : classes_) {
+      one.candidates = sound_candidates(one);
       if (one.candidates.size() > most_confirmed) one.candidates.resize(most_confirmed);
       if (one.candidates.empty()) continue;
       for (const TuningPoint& point : one.group.points) {
         if (is_over()) {
           ++unconfirmed_;
         } else {
-          confirm_at(one, point);
+          confirm_at(one, point, is_over);
         }
       }
     }
   }
 
-  void confirm_at(TunedClass& one, const TuningPoint& point) {
+  void confirm_at(TunedClass& one, const TuningPoint& point, const std::function<bool()>& is_over) {
     const TuningSpace space = tuning_space(point, device_, options_.tunables);
     std::vector<Tune> tunes;
     std::vector<std::size_t> numbers;
@@ -285,9 +352,15 @@ class Tuner {
       tunes.push_back(one.candidates[i]);
       numbers.push_back(i + 1);
     }
-    const TriedTunes tried =
-        runs_.run(point, tunes, confirming_times * options_.row_seconds, [&] { return is_stopped(); });
-    if (!tried.default_problem.empty()) return;
+    const TriedTunes tried = tried_twice(point, tunes, confirming_times * options_.row_seconds,
+                                         [&] { return has_confirmed_ ? is_over() : is_stopped(); });
+    leave_out_failing(one, point, tried);
+    if (!tried.default_problem.empty()) {
+      ++unconfirmed_;
+      note_lost_batch(one, point, tried, is_over());
+      return;
+    }
+    has_confirmed_ = true;
     MeasuredShape shape{.at = point.at, .ratios = {}};
     for (std::size_t i = 0; i < tunes.size(); ++i) {
       if (!tried.tried[i].ratio) continue;
@@ -305,21 +378,51 @@ class Tuner {
                   .driver = driver_text(device_),
                   .version = context_.build.version,
                   .entries = {}};
-    std::set<std::pair<std::string, std::string>> tuned;
+    const std::size_t before = kept_.size();
+    std::erase_if(kept_, [&](const TuningEntry& entry) { return is_replaced(entry, classes_); });
     for (const TunedClass& one : classes_) {
-      if (one.is_tuned()) tuned.emplace(one.group.op->name, one.group.impl->name);
       for (TuningEntry& entry : entries_of(one)) {
         tell(entry);
-        tuning.entries.push_back(std::move(entry));
+        if (!gives_way(entry)) tuning.entries.push_back(std::move(entry));
       }
     }
     const std::size_t found = tuning.entries.size();
-    for (const TuningEntry& entry : kept_) {
-      if (!tuned.contains({entry.op, entry.impl})) tuning.entries.push_back(entry);
+    tuning.entries.insert(tuning.entries.end(), kept_.begin(), kept_.end());
+    write_checked(heading() + tuning_yaml(tuning));
+    if (before > 0) {
+      terminal_.out << fmt::format("tune: of {} before, {} replaced and {} kept\n",
+                                   before == 1 ? "1 entry" : fmt::format("{} entries", before),
+                                   before - kept_.size(), kept_.size());
     }
-    replace_file(out_, heading() + tuning_yaml(tuning));
-    check_named_tuning(out_.string(), context_.registry);
     terminal_.out << printable_line(summary(found)) << '\n';
+  }
+
+  /// Whether a kept entry is about some of the same points, and others that were not measured again: both
+  /// cannot be in one file.
+  bool gives_way(const TuningEntry& entry) const {
+    const auto older = std::ranges::find_if(kept_, [&](const TuningEntry& one) { return one.meets(entry); });
+    if (older == kept_.end()) return false;
+    terminal_.out
+        << printable_line(fmt::format(
+               "{} {}: left out, as it overlaps the entry of line {}, some of whose points were not "
+               "measured again; tune all of its cases at once, or choose another --out",
+               entry.op, entry.impl, older->line))
+        << '\n';
+    return true;
+  }
+
+  /// An older file stays as it is until the new one is known to be good.
+  void write_checked(const std::string& text) const {
+    const fs::path made = out_.string() + ".new";
+    replace_file(made, text);
+    check_named_tuning(made.string(), context_.registry);
+    std::error_code error;
+    fs::rename(made, out_, error);
+    if (error) {
+      throw Error(fmt::format("tuning: '{}' cannot be renamed to '{}': {}", made.string(), out_.string(),
+                              error.message()),
+                  ExitCode::Infrastructure);
+    }
   }
 
   std::string heading() const {
@@ -364,9 +467,12 @@ class Tuner {
   LoadResult loaded_;
   std::deque<TunedClass> classes_;
   std::size_t points_left_ = 0;
-  std::string problem_;      ///< why the current point has no time with the defaults
-  bool has_timed_ = false;   ///< some candidates: the shortest budget is enough for them
-  bool is_failure_ = false;  ///< that is a failure
+  std::string problem_;         ///< why the current point has no time with the defaults
+  bool has_timed_ = false;      ///< some candidates: the shortest budget is enough for them
+  bool is_failure_ = false;     ///< that is a failure
+  bool has_found_ = false;      ///< candidates of the current point have times
+  bool is_point_over_ = false;  ///< a batch of the current point was lost
+  bool has_confirmed_ = false;
   std::map<Status, std::size_t> statuses_;
   std::vector<TableRow> table_;
   std::size_t unconfirmed_ = 0;

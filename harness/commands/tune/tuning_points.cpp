@@ -65,21 +65,25 @@ std::vector<std::size_t> ranks_of(const Case& one) {
 
 bool is_of_class(const TuningClass& group, const TuningPoint& point) {
   const Case& one = point.base;
-  return group.op == one.op && group.impl == one.impl && group.words == words_of(one) &&
-         group.forms == forms_of(one) && ranks_of(group.points.front().base) == ranks_of(one);
+  return group.op == one.op && group.caches == one.caches && group.impl == one.impl &&
+         group.words == words_of(one) && group.forms == forms_of(one) &&
+         ranks_of(group.points.front().base) == ranks_of(one);
 }
 
-/// The case as it is tuned; nothing if it is not.
-std::optional<TuningPoint> point_of(const Case& given, const DeviceInfo& device) {
-  if (!given.tune.empty() || given.op->chain || !is_writable(given)) return std::nullopt;
+/// The case as it is tuned, once for each cache that it is timed with; none if it is not.
+std::vector<TuningPoint> points_of(const Case& given, const DeviceInfo& device) {
+  if (!given.tune.empty() || given.op->chain || !is_writable(given)) return {};
   const RowPlan plan = plan_of_case(given, device);
-  if (plan.not_run || plan.made.impl->tunables.empty()) return std::nullopt;
+  if (plan.not_run || plan.made.impl->tunables.empty()) return {};
   TuningPoint point{.base = given, .at = place_of(given)};
   point.base.impl = plan.made.impl;
   point.base.mode = Mode::Perf;
-  point.may_be_hot = point.base.caches == Caches::Both;
-  if (point.may_be_hot) point.base.caches = Caches::Cold;
-  return point;
+  if (given.caches != Caches::Both) return {point};
+  TuningPoint cold = point;
+  point.base.caches = Caches::Hot;
+  cold.base.caches = Caches::Cold;
+  cold.is_also_hot = true;
+  return {std::move(point), std::move(cold)};
 }
 
 std::vector<std::optional<std::int64_t>> values_of(const Tunable& tunable) {
@@ -96,6 +100,23 @@ std::vector<std::optional<std::int64_t>> values_of(const Tunable& tunable) {
   std::vector<std::optional<std::int64_t>> made{std::nullopt};
   made.insert(made.end(), values.begin(), values.end());
   return made;
+}
+
+void add_point(std::vector<TuningClass>& classes, TuningPoint point) {
+  const auto found =
+      std::ranges::find_if(classes, [&](const TuningClass& group) { return is_of_class(group, point); });
+  if (found == classes.end()) {
+    const Case& base = point.base;
+    TuningClass made{.op = base.op,
+                     .impl = base.impl,
+                     .words = words_of(base),
+                     .forms = forms_of(base),
+                     .caches = base.caches};
+    made.points.push_back(std::move(point));
+    classes.push_back(std::move(made));
+  } else if (std::ranges::find(found->points, point.at, &TuningPoint::at) == found->points.end()) {
+    found->points.push_back(std::move(point));
+  }
 }
 
 }  // namespace
@@ -117,6 +138,7 @@ std::string TuningClass::text() const {
   std::string text = op->name + " " + impl->name;
   for (const auto& [name, condition] : words) text += fmt::format(" {}={}", name, condition.word);
   for (const auto& [tensor, form] : forms) text += fmt::format(" {}={}", tensor, form);
+  if (caches == Caches::Cold) text += " cold";
   return text;
 }
 
@@ -132,18 +154,7 @@ std::string place_text(const TuningPoint& point) {
 std::vector<TuningClass> tuning_classes(std::span<const Case* const> cases, const DeviceInfo& device) {
   std::vector<TuningClass> classes;
   for (const Case* one : cases) {
-    std::optional<TuningPoint> point = point_of(*one, device);
-    if (!point) continue;
-    const auto found =
-        std::ranges::find_if(classes, [&](const TuningClass& group) { return is_of_class(group, *point); });
-    if (found == classes.end()) {
-      const Case& base = point->base;
-      TuningClass made{.op = base.op, .impl = base.impl, .words = words_of(base), .forms = forms_of(base)};
-      made.points.push_back(*std::move(point));
-      classes.push_back(std::move(made));
-    } else if (std::ranges::find(found->points, point->at, &TuningPoint::at) == found->points.end()) {
-      found->points.push_back(*std::move(point));
-    }
+    for (TuningPoint& point : points_of(*one, device)) add_point(classes, std::move(point));
   }
   return classes;
 }

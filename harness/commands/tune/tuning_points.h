@@ -13,11 +13,11 @@
 
 namespace assay::app {
 
-/// One timed case whose impl is tuned: a point of the op's parameters.
+/// One timed case whose impl is tuned, with one cache: a point of the op's parameters.
 struct TuningPoint {
   Case base;                     ///< of that impl, timed alone, hot or cold, with nothing tuned
   std::vector<std::int64_t> at;  ///< its whole numbers: integers, and the values of shapes and lists
-  bool may_be_hot = false;       ///< the case asks for both caches; it is timed cold if that is possible
+  bool is_also_hot = false;      ///< it is cold, and the case asks for both: few tensors are too small
 };
 
 /// Points that differ in whole numbers alone: an entry of a tuning file may be about several of them.
@@ -26,6 +26,7 @@ struct TuningClass {
   const Impl* impl = nullptr;
   std::map<std::string, TuningCondition> words;  ///< choices and booleans, by parameter
   std::map<std::string, std::string> forms;      ///< of tensors that may have several, by tensor
+  Caches caches = Caches::Hot;                   ///< hot or cold: a time in one says little of the other
   std::vector<TuningPoint> points;               ///< each another place
 
   /// The conditions of an entry about this class and a box of places.
@@ -38,10 +39,9 @@ struct TuningClass {
 std::string place_text(const TuningPoint& point);
 
 /// The classes of these timed cases on a device, in their order. Impl `auto` stands for the one that it
-/// chooses; a case with cache `both` is timed cold
-/// first. Cases that set tunables or take data from files, chains,
-/// cases that do not run on the device, impls without tunables, and points that differ from another one only
-/// in what conditions cannot say (real numbers, fills) are left out.
+/// chooses; a case with cache `both` is a hot point and a cold one. Cases that set tunables or take data from
+/// files, chains, cases that do not run on the device, impls without tunables, and points that differ from
+/// another one only in what conditions cannot say (real numbers, fills) are left out.
 std::vector<TuningClass> tuning_classes(std::span<const Case* const> cases, const DeviceInfo& device);
 
 /// The candidates of an impl at a point, which set the tunables of these names only (empty: all). A tunable

@@ -68,17 +68,22 @@ TEST(TuningPoints, OfOneClassDifferInWholeNumbersAlone) {
   points.add(64, "f16");
   points.add(64);  // the same point as that of `auto`
   const std::vector<TuningClass> classes = points.classes();
-  ASSERT_EQ(classes.size(), 2U);
+  ASSERT_EQ(classes.size(), 4U);
   EXPECT_EQ(classes[0].impl->name, "plain");
   ASSERT_EQ(classes[0].points.size(), 2U);
   EXPECT_THAT(classes[0].points[1].at, ElementsAre(4, 8, 64));
   EXPECT_EQ(classes[0].points[1].base.impl->name, "plain") << "which `auto` chooses";
   EXPECT_EQ(classes[0].points[1].base.mode, Mode::Perf);
-  EXPECT_EQ(classes[0].points[1].base.caches, Caches::Cold);
+  EXPECT_EQ(classes[0].points[1].base.caches, Caches::Hot);
+  EXPECT_FALSE(classes[0].points[1].is_also_hot);
+  ASSERT_EQ(classes[1].points.size(), 2U);
+  EXPECT_EQ(classes[1].points[1].base.caches, Caches::Cold);
+  EXPECT_TRUE(classes[1].points[1].is_also_hot);
+  EXPECT_EQ(classes[1].text(), "flip plain dtype=f32 cold");
   EXPECT_EQ(place_text(classes[0].points[1]), "shape=4x8 M=64");
-  EXPECT_EQ(classes[1].text(), "flip plain dtype=f16");
+  EXPECT_EQ(classes[2].text(), "flip plain dtype=f16");
   const std::vector<ValueRange> box{{4, 4}, {6, 11}, {1, 64}};
-  const auto conditions = classes[1].conditions(box);
+  const auto conditions = classes[2].conditions(box);
   EXPECT_EQ(conditions.size(), 3U) << "real numbers are none";
   EXPECT_EQ(conditions.at("dtype").word, "f16");
   EXPECT_EQ(conditions.at("M").ranges, (std::vector<ValueRange>{{1, 64}}));

@@ -5,9 +5,11 @@
 #include "harness/commands/find_report.h"
 #include "harness/commands/points/written_cases.h"
 #include "harness/commands/run/run_once.h"
+#include "harness/report/compare/row_side.h"
 #include "harness/report/journal/journal_text.h"
 #include "harness/report/journal/report_builder.h"
 #include "harness/report/record/compared_rows.h"
+#include "harness/report/record/words.h"
 
 #include <fmt/format.h>
 
@@ -34,6 +36,15 @@ std::string case_file(const TuningPoint& point, std::span<const Tune> tunes) {
   return text;
 }
 
+/// Why what was timed is no result, as `assay compare` would say; empty: it is one.
+std::string why_no_time(const RunInfo& run, const Record& record) {
+  if (record.status != Status::Pass || !record.perf) {
+    return fmt::format("it is {}{}", name_of(record.status),
+                       record.reason.empty() ? "" : ": " + record.reason);
+  }
+  return suspicion(run, record);
+}
+
 /// The rows of a run that timed candidates, by the names of their cases.
 class TimedCandidates {
  public:
@@ -47,15 +58,23 @@ class TimedCandidates {
     return row == rows_.end() ? std::nullopt : std::optional(report_.record(row->second));
   }
 
-  /// A program that is the defaults' own is as fast as they are: what is measured is noise.
+  /// Why a row has no time that counts; empty: it has one.
+  std::string problem(const std::string& name) const {
+    const std::optional<Record> one = record(name);
+    return one ? why_no_time(report_.run(), *one) : "it was not reached";
+  }
+
+  /// A program that is the defaults' own is as fast as they are: what is measured is noise. From fewer rounds
+  /// than a comparison of runs needs blocks there is no ratio.
   std::optional<Ratio> ratio(const std::string& name) const {
     const std::optional<Record> own = record(name), defaults = record(default_name);
-    if (!own || !defaults || own->status != Status::Pass || !own->perf) return std::nullopt;
+    if (!own || !defaults || !problem(name).empty() || !problem(default_name).empty()) return std::nullopt;
     const std::optional<Ratio> measured =
         ratio_in_rounds(report_.events(rows_.at(name)).blocks, report_.events(rows_.at(default_name)).blocks);
+    if (!measured || measured->pairs < static_cast<int>(fewest_blocks)) return std::nullopt;
     const bool is_same =
         !own->perf->program_hash.empty() && own->perf->program_hash == defaults->perf->program_hash;
-    if (!measured || !is_same) return measured;
+    if (!is_same) return measured;
     return Ratio{.median = 1, .interval = {.low = 1, .high = 1}, .pairs = measured->pairs};
   }
 
@@ -63,13 +82,6 @@ class TimedCandidates {
   ReportBuilder report_;
   std::map<std::string, RowIndex> rows_;
 };
-
-std::string why_no_default(const std::optional<Record>& defaults) {
-  if (!defaults) return "it was not reached";
-  if (defaults->status == Status::Pass && defaults->perf) return "";
-  return fmt::format("it is {}{}", name_of(defaults->status),
-                     defaults->reason.empty() ? "" : ": " + defaults->reason);
-}
 
 }  // namespace
 
@@ -116,13 +128,13 @@ TriedTunes TuningRuns::run(const TuningPoint& point, std::span<const Tune> tunes
   }
   const TimedCandidates timed(only_journal(out));
   const std::optional<Record> defaults = timed.record(default_name);
-  result.default_problem = why_no_default(defaults);
+  result.default_problem = timed.problem(default_name);
   result.is_failure = defaults && class_of(defaults->status) != StatusClass::Fine;
-  if (result.default_problem.empty()) result.default_us = defaults->perf->time_us_p50;
   for (std::size_t i = 0; i < tunes.size(); ++i) {
     const std::optional<Record> record = timed.record(name_of_candidate(i));
     if (!record) continue;
     result.tried[i].status = record->status;
+    result.tried[i].reason = record->reason;
     if (record->perf) result.tried[i].time_us = record->perf->time_us_p50;
     if (result.default_problem.empty()) result.tried[i].ratio = timed.ratio(name_of_candidate(i));
   }

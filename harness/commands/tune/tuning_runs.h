@@ -20,17 +20,17 @@ namespace assay::app {
 struct TriedTune {
   Tune tune;
   Status status = Status::Missing;
+  std::string reason;  ///< of that status
   /// The time divided by the defaults', from the rounds of blocks that both took part in; absent: it did not
-  /// pass, or was not reached.
+  /// pass, was not reached, or `assay compare` would not judge by what was measured.
   std::optional<Ratio> ratio;
   double time_us = 0;  ///< 0: none
 };
 
 /// Candidates of one point, timed side by side.
 struct TriedTunes {
-  std::string default_problem;  ///< why the row with the built-in defaults has no time; empty: it has one
-  bool is_failure = false;      ///< that is a failure of the row, which could run
-  double default_us = 0;
+  std::string default_problem;   ///< why the row with the built-in defaults has no time; empty: it has one
+  bool is_failure = false;       ///< that is a failure of the row, which could run
   std::vector<TriedTune> tried;  ///< in the order asked
 };
 

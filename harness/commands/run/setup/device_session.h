@@ -10,7 +10,7 @@
 #include "harness/engine/ceilings/ceilings.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/planned_rows.h"
-#include "harness/engine/run/tuned_cases.h"
+#include "harness/engine/run/tuned_rows.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/record/events.h"
@@ -136,8 +136,7 @@ class DeviceSession {
   CeilingStore store_;
   DeviceCases cases_;
   std::optional<DeviceTuning> tuning_;
-  TunedCases tuned_;
-  std::vector<PlannedGroup> groups_;
+  TunedRows rows_;
   DeviceRunOptions engine_;
   RunInfo info_;
   Stopwatch since_saved_;

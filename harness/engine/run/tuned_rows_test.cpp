@@ -1,12 +1,10 @@
-#include "harness/engine/run/tuned_cases.h"
+#include "harness/engine/run/tuned_rows.h"
 
-#include "harness/engine/run/planned_rows.h"
 #include "tests/support/small_op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -53,47 +51,61 @@ struct TunedOp {
     return made;
   }
 
-  /// What reports say of the case: "tile=4 local_size=64 (line 12)".
-  std::string told(const Case& one, const Tuning* with) const {
-    const std::array cases{&one};
-    const TunedCases tuned(cases, device, with);
-    return row_info({tuned.all().front(), Mode::Perf}, {}).tuned;
+  /// What reports say of a row of the case: "local_size=64 tile=4 (line 12)".
+  std::string told(const Case& one, const Tuning* with, Mode mode = Mode::Perf,
+                   Cache cache = Cache::Hot) const {
+    const TunedRows rows({{{.test_case = &one, .mode = mode, .cache = cache}}}, device, with);
+    return row_info(rows.groups().front().front(), {}).tuned;
   }
   std::string told(const Case& one) const { return told(one, &tuning); }
 };
 
-TEST(TunedCases, HaveTheValuesOfTheEntryAndSayItsLine) {
+TEST(TunedRows, HaveTheValuesOfTheEntryAndSayItsLine) {
   const TunedOp bench;
   EXPECT_EQ(bench.told(bench.at(64)), "local_size=64 tile=4 (line 12)");
   EXPECT_EQ(bench.told(bench.at(68)), "") << "outside of the range";
   EXPECT_EQ(bench.told(bench.at(64), nullptr), "") << "no file";
 }
 
-TEST(TunedCases, OfImplAutoHaveTheEntryOfTheImplThatItChooses) {
+TEST(TunedRows, OfImplAutoHaveTheEntryOfTheImplThatItChooses) {
   const TunedOp bench;
   const Case chosen = bench.at(64, "auto");
   EXPECT_EQ(bench.told(chosen), "local_size=64 tile=4 (line 12)");
-  const std::array cases{&chosen};
-  const TunedCases tuned(cases, bench.device, &bench.tuning);
-  const Case& made = *tuned.all().front();
+  const TunedRows rows({{{.test_case = &chosen, .mode = Mode::Perf}}}, bench.device, &bench.tuning);
+  const Case& made = *rows.groups().front().front().test_case;
   EXPECT_EQ(tune_for(made, *bench.op.find_impl("plain")), (Tune{{"tile", 4}, {"local_size", 64}}));
   EXPECT_EQ(tune_for(made, *bench.op.find_impl("other")), Tune{}) << "which has no entry";
 }
 
-TEST(TunedCases, KeepTheValuesThatTheCaseSets) {
-  const TunedOp bench;
+TEST(TunedRows, OfACaseThatSetsATunableOfTheEntryKeepTheBuiltInDefaults) {
+  TunedOp bench;
   Case one = bench.at(64);
   one.tune = {{"tile", 2}};
-  EXPECT_EQ(bench.told(one), "local_size=64 (line 12)");
-  const std::array cases{&one};
-  const TunedCases tuned(cases, bench.device, &bench.tuning);
-  EXPECT_EQ(tune_for(*tuned.all().front(), bench.op.impls.front()), (Tune{{"tile", 2}, {"local_size", 64}}));
-  EXPECT_EQ(row_info({tuned.all().front(), Mode::Perf}, {}).tune, "tile=2") << "which is the case's own";
-  one.tune["local_size"] = 32;
-  EXPECT_EQ(bench.told(one), "") << "nothing is left open";
+  EXPECT_EQ(bench.told(one), "") << "a local_size of 64 was measured with a tile of 4";
+  bench.tuning.entries.front().tune = {{"local_size", 64}};
+  EXPECT_EQ(bench.told(one), "local_size=64 (line 12)") << "the entry says nothing about the tile";
 }
 
-TEST(TunedCases, AreNotTunedWhereTheImplCannotRunWithTheValues) {
+TEST(TunedRows, AreTimedOnesAlone) {
+  const TunedOp bench;
+  Case both = bench.at(64);
+  both.mode = Mode::Both;
+  EXPECT_EQ(bench.told(both, &bench.tuning, Mode::Perf), "local_size=64 tile=4 (line 12)");
+  EXPECT_EQ(bench.told(both, &bench.tuning, Mode::Accu), "");
+  const TunedRows rows({{{.test_case = &both, .mode = Mode::Accu}, {.test_case = &both, .mode = Mode::Perf}}},
+                       bench.device, &bench.tuning);
+  EXPECT_EQ(rows.groups().front().front().test_case, &both) << "an accuracy row keeps the case itself";
+}
+
+TEST(TunedRows, HaveEntriesOfTheirCacheAlone) {
+  TunedOp bench;
+  bench.tuning.entries.front().cache = Cache::Cold;
+  const Case one = bench.at(64);
+  EXPECT_EQ(bench.told(one, &bench.tuning, Mode::Perf, Cache::Cold), "local_size=64 tile=4 (line 12)");
+  EXPECT_EQ(bench.told(one, &bench.tuning, Mode::Perf, Cache::Hot), "");
+}
+
+TEST(TunedRows, AreNotTunedWhereTheImplCannotRunWithTheValues) {
   const TunedOp bench;
   EXPECT_EQ(bench.told(bench.at(63)), "") << "a tile of 4 does not divide 63";
   TunedOp of_other;
