@@ -86,7 +86,7 @@ struct Case {
   Shared<std::map<std::string, ArrayFile>> expected_files;  ///< output name -> resolved file
   Shared<Tolerance> tolerance;
   std::map<std::string, std::int64_t> tune;
-  std::shared_ptr<const TunedDefaults> tuned;  ///< on a device with a tuning file (TunedCases); null: none
+  std::shared_ptr<const TunedDefaults> tuned;  ///< on a device with a tuning file (TunedRows); null: none
   Mode mode = Mode::Accu;
   Tier tier = Tier::Ci;
   Caches caches = Caches::Hot;  ///< for mode perf

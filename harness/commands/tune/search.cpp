@@ -61,7 +61,6 @@ class Trials {
   const SearchResult& so_far() const { return result_; }
   SearchResult take() && { return std::move(result_); }
   void started_again() { ++result_.restarts; }
-  void timed_all() { result_.is_exhaustive = true; }
   void counted(std::size_t candidates) { result_.candidates = candidates; }
 
  private:
@@ -73,9 +72,7 @@ class Trials {
         result_.best = batch[i];
         result_.best_time = *time;
       }
-      if (batch[i] == defaults_) continue;
-      ++spent_;
-      result_.best_after.push_back(result_.best_time);
+      if (batch[i] != defaults_) ++spent_;
     }
   }
 
@@ -141,7 +138,7 @@ std::vector<Candidate> steps_from(const Candidate& at, const TuningSpace& space)
   return steps;
 }
 
-/// Each of the tunables that the candidate sets is not set in one of these.
+/// For each tunable that the candidate sets, the candidate that leaves it unset and is the same otherwise.
 std::vector<Candidate> unset_one(const Candidate& at) {
   std::vector<Candidate> made;
   for (std::size_t axis = 0; axis < at.size(); ++axis) {
@@ -235,8 +232,6 @@ SearchResult coordinate_search(const TuningSpace& space, const SearchLimits& lim
   }
   if (all && all->size() <= std::min(limits.exhaustive_up_to, limits.most_candidates)) {
     trials.time(*all);
-    if (std::ranges::all_of(*all, [&](const Candidate& one) { return trials.so_far().tried.contains(one); }))
-      trials.timed_all();
     return std::move(trials).take();
   }
   constexpr std::size_t drawn_of_a_restart = 4;

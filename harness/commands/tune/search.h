@@ -51,15 +51,12 @@ struct SearchLimits {
 };
 
 struct SearchResult {
-  Candidate best;        ///< the defaults if nothing is faster
-  double best_time = 0;  ///< the callback's figure
-  bool is_exhaustive = false;
+  Candidate best;            ///< the defaults if nothing is faster
+  double best_time = 0;      ///< the callback's figure
   std::size_t restarts = 0;  ///< of the coordinate search
   /// How many may run, the defaults not counted; absent: too many combinations to count them.
   std::optional<std::size_t> candidates;
   std::map<Candidate, std::optional<double>> tried;
-  /// The best figure after one timed candidate, after two, ...; the defaults, timed first, do not count.
-  std::vector<double> best_after;
 };
 
 /// Times the defaults and `first` (what was best for neighbouring shapes; if there is none, two drawn

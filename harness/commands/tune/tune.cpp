@@ -224,17 +224,35 @@ class Tuner {
     return sound;
   }
 
-  /// Runs candidates, and once more if that gives nothing though there is time: what fails now and then, such
-  /// as a worker that cannot start, should not cost hours of searching. Never throws Error.
+  /// Runs candidates, and those that did not fail once more if that gives nothing though there is time: what
+  /// fails now and then, such as a worker that cannot start, should not cost hours of searching. Never throws
+  /// Error.
   TriedTunes tried_twice(const TuningPoint& point, std::span<const Tune> tunes, double row_seconds,
                          const std::function<bool()>& must_stop) {
     TriedTunes tried = tried_once(point, tunes, row_seconds, must_stop);
-    if (!tried.is_failure || must_stop()) return tried;
-    terminal_.log << printable_line(fmt::format("{} {}: with the built-in defaults {}; trying once more",
-                                                point.base.op->name, place_text(point),
-                                                tried.default_problem))
+    if ((!tried.is_failure && !tried.is_cut_short) || must_stop()) return tried;
+    terminal_.log << printable_line(fmt::format(
+                         "{} {}: {}; trying once more", point.base.op->name, place_text(point),
+                         tried.is_cut_short ? "several candidates hung"
+                                            : "with the built-in defaults " + tried.default_problem))
                   << std::endl;
-    return tried_once(point, tunes, row_seconds, must_stop);
+    std::vector<Tune> rest;
+    for (const TriedTune& each : tried.tried) {
+      if (!is_failing(each)) rest.push_back(each.tune);
+    }
+    TriedTunes again = tried_once(point, rest, row_seconds, must_stop);
+    for (TriedTune& each : tried.tried) {
+      const auto found = std::ranges::find(again.tried, each.tune, &TriedTune::tune);
+      if (found != again.tried.end()) each = std::move(*found);
+    }
+    again.tried = std::move(tried.tried);
+    return again;
+  }
+
+  static bool is_failing(const TriedTune& tried) {
+    const bool has_no_answer = tried.status == Status::Missing || tried.status == Status::Interrupted ||
+                               tried.status == Status::Suspect;
+    return !has_no_answer && class_of(tried.status) != StatusClass::Fine;
   }
 
   TriedTunes tried_once(const TuningPoint& point, std::span<const Tune> tunes, double row_seconds,
@@ -249,13 +267,11 @@ class Tuner {
   /// Leaves out candidates that fail at the point from all of the class, and says so.
   void leave_out_failing(TunedClass& one, const TuningPoint& point, const TriedTunes& tried) {
     for (const TriedTune& each : tried.tried) {
-      const bool has_no_answer = each.status == Status::Missing || each.status == Status::Interrupted ||
-                                 each.status == Status::Suspect;
-      if (has_no_answer || class_of(each.status) == StatusClass::Fine || !one.leave_out(each.tune)) continue;
+      if (!is_failing(each) || !one.leave_out(each.tune)) continue;
       has_failed_ = true;
       terminal_.out << printable_line(fmt::format("{} {}: left out at all shapes: {} is {}{}",
-                                                  one.group.text(), place_text(point), tune_text(each.tune),
-                                                  name_of(each.status),
+                                                  one.group.text(), place_text(point),
+                                                  candidate_text(each.tune), name_of(each.status),
                                                   each.reason.empty() ? "" : ": " + each.reason))
                     << std::endl;
     }
@@ -319,7 +335,7 @@ class Tuner {
         fmt::format("{}{} timed, {}", found.tried.size() - 1, of, counted(found.restarts, "restart"));
     terminal_.log << printable_line(fmt::format("{} {}: {}; best {:.3f}x {}", one.group.text(),
                                                 place_text(point), timed, found.best_time,
-                                                tune_text(tune_of(space, found.best))))
+                                                candidate_text(tune_of(space, found.best))))
                   << std::endl;
   }
 
@@ -367,7 +383,7 @@ class Tuner {
       shape.ratios[numbers[i]] = *tried.tried[i].ratio;
       terminal_.log << printable_line(fmt::format("confirmed {} {}: {} {}", one.group.text(),
                                                   place_text(point), ratio_text(*tried.tried[i].ratio),
-                                                  tune_text(tunes[i])))
+                                                  candidate_text(tunes[i])))
                     << std::endl;
     }
     one.shapes.push_back(std::move(shape));
@@ -437,7 +453,7 @@ class Tuner {
     terminal_.out << printable_line(fmt::format("{} {}: {} over {}, {}; a shape left out costs {:.1f} %",
                                                 entry.op, entry.impl, ratio_text(ratio),
                                                 counted(static_cast<std::size_t>(entry.shapes), "shape"),
-                                                tune_text(entry.tune), entry.left_out_pct.value_or(0)))
+                                                candidate_text(entry.tune), entry.left_out_pct.value_or(0)))
                   << '\n';
   }
 

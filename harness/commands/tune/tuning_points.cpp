@@ -1,6 +1,7 @@
 #include "harness/commands/tune/tuning_points.h"
 
 #include "harness/commands/points/written_cases.h"
+#include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_plan.h"
 #include "harness/tensor/form.h"
 
@@ -190,10 +191,8 @@ Case with_tune(const TuningPoint& point, Tune tune) {
   return made;
 }
 
-std::string tune_text(const Tune& tune) {
-  std::vector<std::string> pairs;
-  for (const auto& [name, value] : tune) pairs.push_back(fmt::format("{}={}", name, value));
-  return pairs.empty() ? "defaults" : fmt::format("{}", fmt::join(pairs, " "));
+std::string candidate_text(const Tune& tune) {
+  return tune.empty() ? "defaults" : tune_text(tune);
 }
 
 }  // namespace assay::app

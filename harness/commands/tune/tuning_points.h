@@ -56,6 +56,6 @@ Tune tune_of(const TuningSpace& space, const Candidate& candidate);
 Case with_tune(const TuningPoint& point, Tune tune);
 
 /// "tile_m=64 tile_n=32"; "defaults" if nothing is set.
-std::string tune_text(const Tune& tune);
+std::string candidate_text(const Tune& tune);
 
 }  // namespace assay::app

@@ -121,7 +121,7 @@ TEST(TuningSpace, HasTheValuesThatAreAllowedAndTheCandidatesThatMayRun) {
   EXPECT_FALSE(space.may_run({2, 0, 0})) << "a tile of 32 does not divide 48";
   EXPECT_EQ(tune_of(space, {1, 3, 0}), (Tune{{"tile", 16}, {"local_size", 4}}));
   EXPECT_EQ(candidate_of(space, {{"tile", 16}, {"local_size", 4}}), (Candidate{1, 3, 0}));
-  EXPECT_EQ(tune_text(tune_of(space, {0, 0, 0})), "defaults");
+  EXPECT_EQ(candidate_text(tune_of(space, {0, 0, 0})), "defaults");
   const TuningSpace few = tuning_space(group.points.at(0), points.device, {"bake"});
   ASSERT_EQ(few.axes.size(), 1U);
   EXPECT_EQ(few.axes[0].tunable, "bake");

@@ -1,5 +1,6 @@
 #include "harness/commands/tune/tuning_runs.h"
 
+#include "harness/base/clock.h"
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/commands/find_report.h"
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <system_error>
 #include <utility>
@@ -35,6 +37,39 @@ std::string case_file(const TuningPoint& point, std::span<const Tune> tunes) {
     text += case_yaml(with_tune(point, tunes[i]), name_of_candidate(i));
   return text;
 }
+
+/// Ends a run in which several candidates hung: each costs the limit of silence, and once more when it is
+/// tried again, so that a dozen of them would cost half an hour.
+class HangWatch {
+ public:
+  explicit HangWatch(fs::path out) : out_(std::move(out)) {}
+
+  /// Whether so many rows hung. Reads the journal at most once a second.
+  bool is_reached() {
+    constexpr double interval_s = 1;
+    if (hangs_ >= most || since_.s() < interval_s) return hangs_ >= most;
+    since_ = Stopwatch();
+    count();
+    return hangs_ >= most;
+  }
+
+ private:
+  static constexpr std::size_t most = 2;
+
+  void count() try {
+    const std::string word = fmt::format(R"("status":"{}")", name_of(Status::Timeout));
+    hangs_ = 0;
+    for_each_line(only_journal(out_), [&](std::string_view line) {
+      if (line.starts_with(R"({"event":"end",)") && line.find(word) != line.npos) ++hangs_;
+    });
+  } catch (const Error&) {
+    hangs_ = 0;  // the run has no journal yet
+  }
+
+  fs::path out_;
+  Stopwatch since_;
+  std::size_t hangs_ = 0;
+};
 
 /// Why what was timed is no result, as `assay compare` would say; empty: it is one.
 std::string why_no_time(const RunInfo& run, const Record& record) {
@@ -116,10 +151,12 @@ TriedTunes TuningRuns::run(const TuningPoint& point, std::span<const Tune> tunes
   if (!options_.device.empty()) add("--device", options_.device);
   for (const std::string& fault : options_.injected_faults) add("--inject-fault", fault);
   for (const fs::path& folder : options_.cases.op_folders) add("--ops", folder.string());
+  HangWatch hangs(out);
   TriedTunes result;
   for (const Tune& tune : tunes) result.tried.push_back({.tune = tune});
   try {
-    quiet_run({.purpose = "tuning", .verbose = options_.verbose}, words, context_, terminal_, must_stop);
+    quiet_run({.purpose = "tuning", .verbose = options_.verbose}, words, context_, terminal_,
+              [&] { return (must_stop && must_stop()) || hangs.is_reached(); });
   } catch (const Error&) {
     if (!must_stop || !must_stop()) throw;
     result.default_problem =
@@ -138,6 +175,10 @@ TriedTunes TuningRuns::run(const TuningPoint& point, std::span<const Tune> tunes
     if (record->perf) result.tried[i].time_us = record->perf->time_us_p50;
     if (result.default_problem.empty()) result.tried[i].ratio = timed.ratio(name_of_candidate(i));
   }
+  const auto is_left = [](const TriedTune& each) {
+    return each.status == Status::Missing || each.status == Status::Interrupted;
+  };
+  result.is_cut_short = hangs.is_reached() && std::ranges::any_of(result.tried, is_left);
   return result;
 }
 

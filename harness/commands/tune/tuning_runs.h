@@ -31,6 +31,7 @@ struct TriedTune {
 struct TriedTunes {
   std::string default_problem;   ///< why the row with the built-in defaults has no time; empty: it has one
   bool is_failure = false;       ///< that is a failure of the row, which could run
+  bool is_cut_short = false;     ///< several candidates hung, and the run did not wait for the rest
   std::vector<TriedTune> tried;  ///< in the order asked
 };
 

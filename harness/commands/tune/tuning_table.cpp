@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
+#include "harness/engine/run/planned_rows.h"
 #include "harness/report/writers/csv.h"
 
 #include <fmt/format.h>
@@ -27,12 +28,6 @@ const Cells table_columns{"kernel", "tune", "status", "ratio", "ratio_low", "rat
 enum TableColumn : std::size_t { Kernel, Tuned, StatusName, Median, Low, High, TimeUs };
 
 constexpr std::uintmax_t most_table_bytes = std::uintmax_t{64} << 20;
-
-std::string tune_cell(const Tune& tune) {
-  std::vector<std::string> pairs;
-  for (const auto& [name, value] : tune) pairs.push_back(fmt::format("{}={}", name, value));
-  return fmt::format("{}", fmt::join(pairs, " "));
-}
 
 template <class Number>
 Number number_in(std::string_view text, const char* what) {
@@ -152,7 +147,7 @@ std::string tuning_table_csv(std::span<const TableRow> rows) {
       return row.ratio ? fmt::format("{:.5f}", value) : std::string();
     };
     const Ratio ratio = row.ratio.value_or(Ratio{});
-    text += csv_row({row.kernel, tune_cell(row.tune), std::string(name_of(row.status)), figure(ratio.median),
+    text += csv_row({row.kernel, tune_text(row.tune), std::string(name_of(row.status)), figure(ratio.median),
                      figure(ratio.interval.low), figure(ratio.interval.high),
                      row.time_us > 0 ? fmt::format("{:.4f}", row.time_us) : ""});
   }

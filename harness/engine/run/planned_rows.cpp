@@ -139,13 +139,6 @@ std::string fills_text(const Case& test_case) {
   return fmt::format("{}", fmt::join(fills, " "));
 }
 
-/// "local_size=64 tile_m=32"
-std::string tune_text(const Tune& tune) {
-  std::vector<std::string> pairs;
-  for (const auto& [name, value] : tune) pairs.push_back(fmt::format("{}={}", name, value));
-  return fmt::format("{}", fmt::join(pairs, " "));
-}
-
 std::string tuned_text(const Case& test_case) {
   const TunedDefaults* tuned = test_case.tuned.get();
   return tuned == nullptr ? "" : fmt::format("{} (line {})", tune_text(tuned->values), tuned->line);
@@ -199,6 +192,12 @@ std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::opt
   }
   refuse_equal_ids(groups);
   return groups;
+}
+
+std::string tune_text(const Tune& tune) {
+  std::vector<std::string> pairs;
+  for (const auto& [name, value] : tune) pairs.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(pairs, " "));
 }
 
 std::string row_id(const PlannedRow& row) {
