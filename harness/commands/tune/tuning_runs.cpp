@@ -118,6 +118,26 @@ class TimedCandidates {
   std::map<std::string, RowIndex> rows_;
 };
 
+/// The command line of a run of the candidates in a case file; `seconds` is the budget of a row.
+std::vector<std::string> words_of_run(const TuneOptions& options, const fs::path& file, const fs::path& out,
+                                      double seconds) {
+  std::vector<std::string> words{"assay", "run", file.string()};
+  const auto add = [&](const char* option, std::string value) {
+    words.emplace_back(option);
+    words.push_back(std::move(value));
+  };
+  add("--tuning", "none");
+  add("--budget", fmt::format("{}", seconds));
+  add("--ceilings", options.ceilings);
+  add("--secret-seed", "0");  // the shaders are our own, and the references of secret data take long
+  add("--hang-limit", fmt::format("{}", options.hang_limit_s));
+  add("--out", out.string());
+  if (!options.device.empty()) add("--device", options.device);
+  for (const std::string& fault : options.injected_faults) add("--inject-fault", fault);
+  for (const fs::path& folder : options.cases.op_folders) add("--ops", folder.string());
+  return words;
+}
+
 }  // namespace
 
 TuningRuns::TuningRuns(const TuneOptions& options, const Context& context, const Terminal& terminal,
@@ -137,20 +157,7 @@ TriedTunes TuningRuns::run(const TuningPoint& point, std::span<const Tune> tunes
   std::error_code ignored;
   fs::remove_all(out, ignored);
   replace_file(file, case_file(point, tunes));
-  std::vector<std::string> words{"assay", "run", file.string()};
-  const auto add = [&](const char* option, std::string value) {
-    words.emplace_back(option);
-    words.push_back(std::move(value));
-  };
-  add("--tuning", "none");
-  add("--budget", fmt::format("{}", seconds));
-  add("--ceilings", options_.ceilings);
-  add("--secret-seed", "0");  // the shaders are our own, and the references of secret data take long
-  add("--hang-limit", fmt::format("{}", options_.hang_limit_s));
-  add("--out", out.string());
-  if (!options_.device.empty()) add("--device", options_.device);
-  for (const std::string& fault : options_.injected_faults) add("--inject-fault", fault);
-  for (const fs::path& folder : options_.cases.op_folders) add("--ops", folder.string());
+  const std::vector<std::string> words = words_of_run(options_, file, out, seconds);
   HangWatch hangs(out);
   TriedTunes result;
   for (const Tune& tune : tunes) result.tried.push_back({.tune = tune});
