@@ -193,7 +193,7 @@ main() {
     mapfile -t libraries <<<"$needed"
     cp -L "${libraries[@]}" "$dir/"
   fi
-  cp -r cases profiles shaders docs "$dir/"
+  cp -r cases profiles tuning shaders docs "$dir/"
   install -D -m 644 reports/README.md "$dir/reports/README.md" # the columns of reports
   copy_scripts "$dir"
   copy_licences "$dir" "${libraries[@]}"

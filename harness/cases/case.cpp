@@ -76,6 +76,13 @@ bool Conv2dAlias::covers(std::size_t tensor) const {
   return std::ranges::find(tensors, tensor) != tensors.end();
 }
 
+Tune tune_for(const Case& test_case, const Impl& impl) {
+  Tune tune = test_case.tune;
+  if (test_case.tuned && test_case.tuned->impl == &impl)
+    tune.insert(test_case.tuned->values.begin(), test_case.tuned->values.end());
+  return tune;
+}
+
 std::vector<Physical> physical_tensors(const Case& test_case) {
   std::vector<Physical> physical;
   for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {

@@ -63,6 +63,13 @@ struct Conv2dAlias {
   friend bool operator==(const Conv2dAlias&, const Conv2dAlias&) = default;
 };
 
+/// What a tuning file says of a case on a device: values for tunables that the case does not set itself.
+struct TunedDefaults {
+  const Impl* impl = nullptr;  ///< the case's impl, or the one that its impl `auto` chooses on the device
+  Tune values;
+  int line = 0;  ///< of the entry in the tuning file
+};
+
 /// One point of a product in a case file, checked against its op's declaration. There may be millions, so
 /// points of one product share what they have in common.
 struct Case {
@@ -79,6 +86,7 @@ struct Case {
   Shared<std::map<std::string, ArrayFile>> expected_files;  ///< output name -> resolved file
   Shared<Tolerance> tolerance;
   std::map<std::string, std::int64_t> tune;
+  std::shared_ptr<const TunedDefaults> tuned;  ///< on a device with a tuning file (TunedRows); null: none
   Mode mode = Mode::Accu;
   Tier tier = Tier::Ci;
   Caches caches = Caches::Hot;  ///< for mode perf
@@ -95,6 +103,9 @@ struct Case {
   /// status is then INVALID.
   std::optional<std::string> invalid;
 };
+
+/// Returns the tunables that the case has when `impl` computes it: those that it sets, and those of `tuned`.
+Tune tune_for(const Case& test_case, const Impl& impl);
 
 /// Returns the physical form of each tensor.
 std::vector<Physical> physical_tensors(const Case& test_case);

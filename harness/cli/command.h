@@ -51,6 +51,7 @@ void add_run(Commands& commands);
 void add_judge(Commands& commands);
 void add_fuzz(Commands& commands);
 void add_mutate(Commands& commands);
+void add_tune(Commands& commands);
 void add_list(Commands& commands);
 void add_ops(Commands& commands);
 void add_schema(Commands& commands);

@@ -34,6 +34,10 @@ void declare_compare(CLI::App& app, app::CompareOptions& options) {
       "--judge-same-programs", options.judge_same_programs,
       "Allow SLOWER and FASTER for rows of the same program too, instead of ENVIRONMENT; a shift of the "
       "machine is then reported, but not taken out");
+  app.add_flag(
+      "--allow-tuning", options.allow_tuning,
+      "Compare rows that have the defaults of a tuning file with rows that have not, such as a run with "
+      "--tuning none");
   add_run_noise(app, options.run_noise,
                 "File of how much two runs of a device differ, written by --keep-run-noise or "
                 "scripts/farm/false_alarms.sh: with one run per side, smaller differences are not FASTER or "

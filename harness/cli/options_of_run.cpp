@@ -194,6 +194,11 @@ class RunDeclaration {
             "Skip rows whose program would take longer than this even at the device's ceilings, in seconds")
         ->check(positive_number(most_seconds))
         ->capture_default_str();
+    app_.add_option(
+            "--tuning", options_.tuning,
+            "Defaults of tunables that are best on the device: 'auto' (the shipped file of the device, "
+            "if there is one), 'none' or a file that `assay tune` wrote (docs/tuning.md)")
+        ->capture_default_str();
     add_ceilings(app_, options_.ceilings,
                  "The device's ceilings that times are compared with: 'stored' (measured once for this "
                  "device and driver), 'measure' (measure them now) or 'none'");

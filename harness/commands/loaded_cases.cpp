@@ -107,7 +107,7 @@ std::shared_ptr<const chain::NodeTimes> read_node_times(const std::filesystem::p
   bool has_times = false;
   for (const Record& record : read.records) {
     const RowInfo& info = record.info;
-    const bool is_own_kernel = !info.shaders && !info.versus && info.tune.empty();
+    const bool is_own_kernel = !info.shaders && !info.versus && info.tune.empty() && info.tuned.empty();
     if (record.status != Status::Pass || !record.perf || !is_own_kernel || info.cache == "cold") continue;
     const double us = record.perf->time_us_p50;
     if (!(us > 0) || !std::isfinite(us)) continue;

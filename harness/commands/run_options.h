@@ -120,7 +120,8 @@ struct RunOptions {
   bool overwrite = false;
   std::filesystem::path shaders;
   std::filesystem::path versus_shaders;
-  bool versus_alone = false;  ///< run rows with the own shaders only as baselines of the other version's
+  bool versus_alone = false;    ///< run rows with the own shaders only as baselines of the other version's
+  std::string tuning = "auto";  ///< --tuning: "none", "auto" or a file, see tuning_for()
   std::string ceilings = "stored";      ///< "stored", "measure" or "none"
   std::filesystem::path ceiling_store;  ///< folder of one night's ceilings; empty: the default one
   std::string answer_cache;             ///< folder, or "none"; empty: the default one

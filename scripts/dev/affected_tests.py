@@ -20,6 +20,7 @@ READ = [
     (r"^cases/", "commands_judge_test commands_test cases_test cli_test new_op_test new_op_tree_test ops_test seeded_faults_test"),
     (r"^shaders/.*\.md$", ""),
     (r"^shaders/", "cheats_test example_test faults_test gpu_test new_op_tree_test ops_test seeded_faults_test"),
+    (r"^tuning/.*\.yaml$", "commands_test cli_test"),
     (r"^docs/ops\.md$", "new_op_tree_test ops_test"),
     (r"^docs/export\.md$", "commands_test cli_test"),
     (r"^reports/published/", "cli_test report_test"),

@@ -251,8 +251,9 @@ TEST(UnknownCommand, IsNamedWithAllWhereNoneIsNear) {
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(
       result.err,
-      AllOf(HasSubstr("unknown command 'benchmark'; the commands are: run, judge, fuzz, mutate, list, "),
-            HasSubstr(", verdict, prune\n")));
+      AllOf(
+          HasSubstr("unknown command 'benchmark'; the commands are: run, judge, fuzz, mutate, tune, list, "),
+          HasSubstr(", verdict, prune\n")));
 }
 
 TEST(UnknownCommand, AHostileWordIsPrintedSafely) {

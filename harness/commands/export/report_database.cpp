@@ -283,8 +283,9 @@ std::string create_views() {
          "  WHERE date = (SELECT max(date) FROM runs AS r WHERE r.device_key = runs.device_key);\n"
          "CREATE VIEW timed_rows AS  -- runs, rows and times in one\n"
          "  SELECT runs.*, rows.row, rows.id, rows.cache, rows.op, rows.impl, rows.dtype, rows.shape,\n"
-         "    rows.forms, rows.params, rows.tune, rows.model, rows.layer, rows.calls, rows.tokens,\n"
-         "    rows.status, times.time_us_p50, times.ci_pct, times.gbps, times.gops, times.pct_peak,\n"
+         "    rows.forms, rows.params, rows.tune, rows.tuned, rows.model, rows.layer, rows.calls,\n"
+         "    rows.tokens, rows.status, times.time_us_p50, times.ci_pct, times.gbps, times.gops, "
+         "times.pct_peak,\n"
          "    times.limited_by, times.gain_us\n"
          "  FROM runs JOIN rows USING (run) JOIN times USING (row);\n";
 }

@@ -168,8 +168,9 @@ class DeviceJudge {
     std::vector<RunReport> before, now;
     before.push_back(std::move(*baseline.report));
     now.push_back(std::move(next));
-    const RunComparison comparison =
-        compare_runs(std::move(before), std::move(now), {.keep_conditions = false}, by_.noise);
+    // A new tuning file is a change like a commit.
+    const RunComparison comparison = compare_runs(
+        std::move(before), std::move(now), {.allow_tuning = true, .keep_conditions = false}, by_.noise);
     accept_rows(device_, comparison, acceptance(comparison));
     device_.last_good = {place_.from_night(baseline.folder).string(), digest_of(comparison)};
   } catch (const Error& error) {

@@ -298,6 +298,7 @@ std::vector<std::string> PointRuns::words(const std::vector<fs::path>& files) co
     words.push_back(std::move(value));
   };
   add("--mode", "accu");
+  add("--tuning", "none");        // a found case must fail the same way on another device
   add("--answer-cache", "none");  // no point is drawn twice
   add("--out", (folder_ / "run").string());
   words.emplace_back("--overwrite");

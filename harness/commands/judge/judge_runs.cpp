@@ -99,6 +99,7 @@ Words JudgeRuns::common_words(const std::string& name) const {
   words.emplace_back("--versus-alone");
   // A submission must not read other rows' or the judge's memory.
   words.emplace_back("--robust-access");
+  add("--tuning", "none");  // its defaults are judged, on any device
   if (!options.device.empty()) add("--device", options.device);
   for (const std::filesystem::path& folder : options.op_folders) add("--ops", folder.string());
   add("--out", (parts_.folder / name).string());

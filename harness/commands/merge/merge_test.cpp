@@ -184,6 +184,8 @@ TEST(MergedShards, RefuseWhatIsOfAnotherRun) {
       {[](RunInfo& run) { run.version = "0.2"; }, "they were made by assay 0.1.0+b1a8850ccc06 and 0.2"},
       {[](RunInfo& run) { run.inputs["cases"] = "2"; }, "the case files differ"},
       {[](RunInfo& run) { run.inputs["binary"] = "2"; }, "the binary differ"},
+      {[](RunInfo& run) { run.inputs["tuning"] = "2"; },
+       "one took a tuning file, the other did not (--tuning)"},
       {[](RunInfo& run) { run.seed = 1; }, "their seeds are"},
       {[](RunInfo& run) { run.secret_seed = 7; }, "one judged its timed rows on secret data"},
       {[](RunInfo& run) { run.shard.count = 4; }, "one is a part of 2 and one is a part of 4"},

@@ -52,6 +52,8 @@ std::optional<std::string> difference(const RunInfo& one, const RunInfo& other) 
   if (one.version != other.version)
     return fmt::format("they were made by assay {} and {}", one.version, other.version);
   if (const auto inputs = different_inputs(one.inputs, other.inputs)) return *inputs + " differ";
+  if (one.inputs.contains("tuning") != other.inputs.contains("tuning"))
+    return "one took a tuning file, the other did not (--tuning)";
   if (one.seed != other.seed) return fmt::format("their seeds are {} and {}", one.seed, other.seed);
   if ((one.secret_seed == 0) != (other.secret_seed == 0))
     return "one judged its timed rows on secret data, the other did not (--secret-seed)";

@@ -83,6 +83,7 @@ RunComparison compared(const Sides& sides, const CompareOptions& options, std::o
   PooledRuns next = pool_side(read_side(sides.next, log));
   return compare_runs(std::move(base), std::move(next),
                       {.judge_same_programs = options.judge_same_programs,
+                       .allow_tuning = options.allow_tuning,
                        .smallest_effect_pct = options.smallest_effect_pct,
                        .keep_conditions = !options.explain.empty() || !options.json.empty()},
                       read_run_noise(options.run_noise));

@@ -17,6 +17,7 @@ struct CompareOptions {
   std::string fail_on = "slower,broken,gone";     ///< names of verdicts, or "none"
   double smallest_effect_pct = 1;
   bool judge_same_programs = false;
+  bool allow_tuning = false;  ///< see assay::CompareOptions
   bool all = false;
   bool new_and_gone = false;             ///< list these rows instead of counting them
   std::filesystem::path run_noise;       ///< file with the noise between runs of devices; empty: none

@@ -16,10 +16,12 @@
 #include "harness/commands/run/setup/run_inputs.h"
 #include "harness/commands/run/shards/run_shard.h"
 #include "harness/commands/run/workers/run_in_workers.h"
+#include "harness/commands/tuning_files.h"
 #include "harness/device/device_profile.h"
 #include "harness/engine/run/device_run.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_plan.h"
+#include "harness/engine/run/tuned_rows.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/journal/report_builder.h"
 #include "harness/report/record/report_totals.h"
@@ -152,6 +154,7 @@ class Run {
       return true;
     }
     profile_of(options_.as_if);  // throws
+    check_named_tuning(tuning_of(options_), context_.registry);
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
     return false;
@@ -175,7 +178,9 @@ class Run {
     std::set<gpu::KernelName> kernels;
     for (const DeviceInfo& device : devices) {
       const DeviceCases cases(selected_, device);
-      kernels.merge(kernels_of(planned_groups(options_, cases.all()), device));
+      const std::optional<DeviceTuning> tuning = tuning_for(tuning_of(options_), device, context_.registry);
+      const TunedRows rows(planned_groups(options_, cases.all()), device, tuning ? &tuning->tuning : nullptr);
+      kernels.merge(kernels_of(rows.groups(), device));
     }
     check_shader_folders(options_, kernels, !timed_impls_.empty(), terminal_.log);
   }
@@ -201,6 +206,24 @@ class Run {
     for (const DeviceInfo& device : devices) {
       if (const auto why = loaded_.node_times->refuse(device))
         throw Error("planning chains by time: " + *why);
+    }
+  }
+
+  /// Says which tuning files the devices have, which of these are not taken, and refuses those with errors.
+  void name_tuning(std::span<const DeviceInfo> devices) const {
+    for (const DeviceInfo& device : devices) {
+      const std::optional<DeviceTuning> tuning = found_tuning(tuning_of(options_), device, context_.registry);
+      if (!tuning) continue;
+      if (tuning->is_ignored) {
+        terminal_.log << printable(fmt::format(
+            "tuning    '{0}' is not taken for {1}: it was {2}; name it with --tuning '{0}', or tune again\n",
+            tuning->file.string(), device.name, tuning->note));
+        continue;
+      }
+      const std::size_t entries = tuning->tuning.entries.size();
+      terminal_.log << printable(fmt::format("tuning    '{}' for {}: {} {}{}\n", tuning->file.string(),
+                                             device.name, entries, entries == 1 ? "entry" : "entries",
+                                             tuning->note.empty() ? "" : "; it was " + tuning->note));
     }
   }
 
@@ -231,6 +254,7 @@ class Run {
     for (const RunDevices::Opened& opened : session_.devices->opened()) infos.push_back(opened.info);
     name_unused_rules(infos);
     check_times(infos);
+    name_tuning(infos);
     check_shaders(infos);
     session_.folder.make(session_.devices->slugs());
     const SessionParts parts{.options = options_,
@@ -326,6 +350,7 @@ class Run {
             [this](std::span<const ChosenDevice> devices) {
               name_unused_rules(infos_of(devices));
               check_times(infos_of(devices));
+              name_tuning(infos_of(devices));
               check_shaders(infos_of(devices));
             },
         .conclude = [&](DeviceOutput& output) { outcome.reports.push_back(conclude(output)); }};

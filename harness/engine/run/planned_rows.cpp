@@ -139,10 +139,13 @@ std::string fills_text(const Case& test_case) {
   return fmt::format("{}", fmt::join(fills, " "));
 }
 
+std::string tuned_text(const Case& test_case) {
+  const TunedDefaults* tuned = test_case.tuned.get();
+  return tuned == nullptr ? "" : fmt::format("{} (line {})", tune_text(tuned->values), tuned->line);
+}
+
 /// The part of a row's description that comes from its case, without the id.
 RowInfo info_of_case(const Case& test_case, Mode mode) {
-  std::vector<std::string> tune;
-  for (const auto& [name, value] : test_case.tune) tune.push_back(fmt::format("{}={}", name, value));
   return {.op = test_case.op->name,
           .name = test_case.name,
           .impl = test_case.impl->name,
@@ -156,7 +159,8 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
           .shapes = shapes_text(test_case),
           .params = test_case.params->canonical(),
           .forms = forms_text(test_case),
-          .tune = fmt::format("{}", fmt::join(tune, " ")),
+          .tune = tune_text(test_case.tune),
+          .tuned = tuned_text(test_case),
           .fill = fills_text(test_case),
           .mode = std::string(name_of(mode)),
           .tier = std::string(name_of(test_case.tier)),
@@ -188,6 +192,12 @@ std::vector<PlannedGroup> plan_rows(std::span<const Case* const> cases, std::opt
   }
   refuse_equal_ids(groups);
   return groups;
+}
+
+std::string tune_text(const Tune& tune) {
+  std::vector<std::string> pairs;
+  for (const auto& [name, value] : tune) pairs.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(pairs, " "));
 }
 
 std::string row_id(const PlannedRow& row) {

@@ -41,6 +41,9 @@ struct RowNames {
 /// The row as reports describe it, without its baseline.
 RowInfo row_info(const PlannedRow& row, const RowNames& names);
 
+/// "local_size=64 tile_m=32"; empty: nothing is set.
+std::string tune_text(const Tune& tune);
+
 /// The words of a row that expectations match. They refer to `info`, which must outlive them.
 RowWords words_of(const RowInfo& info);
 

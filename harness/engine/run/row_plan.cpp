@@ -78,8 +78,10 @@ RowProgram row_program(const Case& test_case, const DeviceInfo& device) {
   const BuildContext context{test_case.params, test_case.tensors, test_case.forms, device, test_case.tune};
   std::optional<RowProgram> first;
   for (const Impl* impl : candidates(*test_case.op, *test_case.impl, context)) {
-    if (impl->invalid_reason && impl->invalid_reason(context)) continue;
-    RowProgram made = program_of_impl(*impl, test_case, context);
+    const Tune tune = tune_for(test_case, *impl);
+    const BuildContext tuned(test_case.params, test_case.tensors, test_case.forms, device, tune);
+    if (impl->invalid_reason && impl->invalid_reason(tuned)) continue;
+    RowProgram made = program_of_impl(*impl, test_case, tuned);
     if (!made.unsupported) return made;
     if (first) continue;
     first = std::move(made);

@@ -131,6 +131,25 @@ std::vector<Meeting> meetings_of(PooledRuns& base, PooledRuns& next, bool cross_
   return meetings;
 }
 
+/// With a tuning file a row may run another program than without: the difference is the file's, of no commit.
+void refuse_other_tuning(const std::vector<Meeting>& meetings) {
+  std::vector<std::string> ids;
+  for (const Meeting& meeting : meetings) {
+    if (!meeting.base || !meeting.next) continue;
+    std::set<std::string> tunings, tunables;
+    for (const PooledRuns::Row* row : {meeting.base, meeting.next}) {
+      tunings.insert(row->side.tunings.begin(), row->side.tunings.end());
+      tunables.insert(row->side.tunables.begin(), row->side.tunables.end());
+    }
+    if (tunings.size() > 1 && tunables.size() > 1) ids.push_back(printable(meeting.base->side.info->id));
+  }
+  if (ids.empty()) return;
+  throw Error(fmt::format(
+      "comparing runs: {} timed with other defaults of a tuning file in some runs than in others, such as "
+      "{}; run one side again with the other's --tuning, or give --allow-tuning to compare them anyway",
+      ids.size() == 1 ? "a row was" : fmt::format("{} rows were", ids.size()), ids.front()));
+}
+
 std::string side_words(const PooledRuns& side) {
   std::set<std::string> devices;
   for (const RunReport& report : side.runs) devices.insert(printable(report.run.device.name));
@@ -283,6 +302,7 @@ RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions opti
     throw Error("comparing runs: the two sides have no row in common (base: " + side_words(base) +
                 "; new: " + side_words(next) + "); compare runs of the same case files");
   }
+  if (!options.allow_tuning) refuse_other_tuning(meetings);
   RunComparison comparison{.cross_device = options.cross_device, .mean_of_all = {.ratio = 0}};
   if (!options.cross_device)
     comparison.machines = machine_shifts(machine_evidence(meetings, base, next), options, noise);

@@ -181,6 +181,38 @@ TEST(CompareRuns, RefusesRobustRunsBesidePlainOnes) {
   EXPECT_EQ(compare_runs({robust}, {robust}).rows[0].verdict, Verdict::Same);
 }
 
+TEST(CompareRuns, RefusesTimesWithTheDefaultsOfATuningFileBesideOthersUnlessAllowed) {
+  const RunReport plain =
+      test::run_of({test::measured("a", test::blocks(steady)), test::measured("b", test::blocks(steady))});
+  RunReport tuned = plain;
+  tuned.records[1].info.tuned = "tile=64 (line 3)";
+  const std::string refusal =
+      "comparing runs: a row was timed with other defaults of a tuning file in some runs than in others, "
+      "such "
+      "as " +
+      tuned.records[1].info.id;
+  EXPECT_THAT(test::error_of([&] { compare_runs({plain}, {tuned}); }), HasSubstr(refusal));
+  EXPECT_THAT(test::error_of([&] { compare_runs({tuned}, {plain}); }), HasSubstr(refusal));
+  RunReport again = plain;
+  again.run.run_id += "-again";
+  EXPECT_THAT(test::error_of([&] {
+                compare_runs({again, tuned}, {tuned});
+              }),
+              HasSubstr(refusal))
+      << "on one side";
+  EXPECT_EQ(compare_runs({plain}, {tuned}, {.allow_tuning = true}).rows.size(), 2U);
+  RunReport other_file = tuned;
+  other_file.records[1].info.tuned = "tile=64 (line 4)";
+  EXPECT_EQ(compare_runs({tuned}, {other_file}).rows.size(), 2U) << "another line says the same";
+  other_file.records[1].info.tuned = "tile=32 (line 3)";
+  EXPECT_THAT(test::error_of([&] { compare_runs({tuned}, {other_file}); }), HasSubstr(refusal));
+  RunReport by_case = plain;
+  by_case.records[1].info.tune = "tile=64";
+  EXPECT_EQ(compare_runs({tuned}, {by_case}).rows.size(), 2U) << "the case sets what the file sets";
+  tuned.records[1].perf.reset();
+  EXPECT_EQ(compare_runs({plain}, {tuned}).rows.size(), 2U) << "answers are compared";
+}
+
 TEST(CompareRuns, RefusesRunsWithAProfileBesideOthers) {
   const RunReport plain = test::run_of({test::measured("a", test::blocks(steady))});
   RunReport profiled = plain;

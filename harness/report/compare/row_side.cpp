@@ -2,6 +2,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/report/record/compared_rows.h"
 #include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
@@ -35,18 +36,6 @@ int badness(Status status) {
   }
 }
 
-std::string suspicion(const RunInfo& run, const Record& record) {
-  const PerfResult& perf = *record.perf;
-  if (record.status == Status::Suspect && !record.reason.empty()) return record.reason;
-  if (!perf.suspect.empty()) return perf.suspect;
-  if (record.status == Status::Suspect) return "the run calls the time suspect";
-  if (perf.timer == "broken")
-    return "the device's timer is broken" + (run.timer.note.empty() ? "" : ": " + run.timer.note);
-  if (!perf.verified) return "the timed outputs were not verified";
-  if (run.validation) return "it was timed with the validation layer on";
-  return "";
-}
-
 void add_time(RowSide& side, const RunInfo& run, const Record& record) {
   const PerfResult& perf = *record.perf;
   for (const std::vector<double>& block : perf.sample_us) {
@@ -57,6 +46,8 @@ void add_time(RowSide& side, const RunInfo& run, const Record& record) {
   add_once(side.programs, perf.program_hash);
   add_once(side.clocks, perf.clock);
   add_once(side.tunes, record.info.tune);
+  add_once(side.tunings, tuned_values(record.info.tuned));
+  add_once(side.tunables, all_tunables(record.info.tune, record.info.tuned));
   if (side.suspect.empty()) side.suspect = suspicion(run, record);
   const double sample_us = perf.time_us_p50 * std::max(1, perf.batch);
   if (sample_us > 0 && perf.clock != "wall")
@@ -88,6 +79,18 @@ void add_answer(RowSide& side, const AccuracyResult& accuracy, bool is_first) {
 }
 
 }  // namespace
+
+std::string suspicion(const RunInfo& run, const Record& record) {
+  const PerfResult& perf = *record.perf;
+  if (record.status == Status::Suspect && !record.reason.empty()) return record.reason;
+  if (!perf.suspect.empty()) return perf.suspect;
+  if (record.status == Status::Suspect) return "the run calls the time suspect";
+  if (perf.timer == "broken")
+    return "the device's timer is broken" + (run.timer.note.empty() ? "" : ": " + run.timer.note);
+  if (!perf.verified) return "the timed outputs were not verified";
+  if (run.validation) return "it was timed with the validation layer on";
+  return "";
+}
 
 std::string task_difference(const RowSide& a, const RowSide& b) {
   const RowInfo &in_a = *a.info, &in_b = *b.info;

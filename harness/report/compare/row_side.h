@@ -28,7 +28,9 @@ struct RowSide {
   std::vector<std::string> drivers;   ///< name and version, each once
   std::vector<std::string> programs;  ///< hashes of the programs that were timed, each once; "": unknown
   std::vector<std::string> clocks;    ///< "gpu", "wall", each once
-  std::vector<std::string> tunes;     ///< tunables of the timed programs, each once; "": none
+  std::vector<std::string> tunes;  ///< tunables that the case sets of the timed programs, each once; "": none
+  std::vector<std::string> tunings;   ///< what tuning files set of them, each once; "": none
+  std::vector<std::string> tunables;  ///< all_tunables() of both, each once
   std::string suspect;                ///< why the times cannot be trusted; empty: they can
   double err_over_bound = 0;          ///< the largest of the runs; 0 if nothing was judged
   std::vector<double> block_us;       ///< median of each block of samples, run by run
@@ -48,6 +50,9 @@ struct RowSide {
   /// Whether the runs have an answer, right or wrong: the row was neither left out nor unreached.
   bool has_result() const;
 };
+
+/// Why the time of a timed record, which has `perf`, cannot be trusted; empty: it can.
+std::string suspicion(const RunInfo& run, const Record& record);
 
 /// Pools the runs of one side. `records[i]` belongs to `runs[i]`; both have at least one element.
 RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<const Record*>& records);

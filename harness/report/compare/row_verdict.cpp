@@ -173,16 +173,27 @@ class Judge {
                   fmt::format("the {} has no samples", base().has_time() ? "new side" : "base"));
   }
 
-  /// Another size of workgroup or tile is another program by intent: its time is no change of this one.
+  static std::string none_if_empty(const std::vector<std::string>& tunes) {
+    std::string text;
+    for (const std::string& tune : tunes)
+      text += (text.empty() ? "" : " and ") + (tune.empty() ? "none" : tune);
+    return text;
+  }
+
+  static bool are_the_same(const std::vector<std::string>& before, const std::vector<std::string>& now) {
+    return before == now && before.size() == 1;
+  }
+
+  /// Another size of workgroup or tile is another program by intent: its time is no change of this one,
+  /// unless what a tuning file says of it is to be judged like a commit.
   bool decide_if_tuned_differently() {
-    if (base().tunes == next().tunes && base().tunes.size() == 1) return false;
-    const auto shown = [](const RowSide& side) {
-      std::string text;
-      for (const std::string& tune : side.tunes)
-        text += (text.empty() ? "" : " and ") + (tune.empty() ? "none" : tune);
-      return text;
-    };
-    const std::string tunes = fmt::format("{} before, {} now", shown(base()), shown(next()));
+    if (are_the_same(base().tunables, next().tunables)) return false;
+    const std::string tunes =
+        fmt::format("{} before, {} now", none_if_empty(base().tunables), none_if_empty(next().tunables));
+    if (options_.allow_tuning && are_the_same(base().tunes, next().tunes)) {
+      note("same tunables", tunes + ": judged anyway, as asked (--allow-tuning)");
+      return false;
+    }
     note("same tunables", tunes);
     return refuse("not compared: tunables " + tunes);
   }
@@ -373,7 +384,8 @@ class Judge {
   std::string circumstances() const {
     return changed("driver", listed(base().drivers), listed(next().drivers)) +
            changed("shaders", base().info->shaders.value_or("embedded"),
-                   next().info->shaders.value_or("embedded"));
+                   next().info->shaders.value_or("embedded")) +
+           changed("tuning file", none_if_empty(base().tunings), none_if_empty(next().tunings));
   }
 
   /// Whether the runs' own blocks show a difference that is within run noise, of programs not known to be

@@ -18,6 +18,7 @@ inline constexpr double unknown_between_runs_pct = 3;
 struct CompareOptions {
   bool judge_same_programs =
       false;                  ///< rows of the same program may be FASTER or SLOWER instead of ENVIRONMENT
+  bool allow_tuning = false;  ///< rows with other defaults of a tuning file are compared
   bool cross_device = false;  ///< the sides have different devices: speed gets no verdict
   double smallest_effect_pct = 1;  ///< differences up to this one never count
   /// How much two runs of one program may differ on the device, which the blocks of one run do not show:

@@ -283,6 +283,22 @@ TEST(Judge, ComparesNoTimesOfOtherTunables) {
   EXPECT_EQ(judge_rows(test::passed("a"), wrong).verdict, Verdict::Broken) << "answers are compared";
 }
 
+TEST(Judge, NamesWhatTuningFilesSetWhereThatIsJudged) {
+  Record base = test::measured("a", test::blocks(steady_times));
+  Record next = test::measured("a", test::blocks(scaled(steady_times, 2)));
+  base.info.tuned = "tile=32 (line 3)";
+  next.info.tuned = "tile=64 (line 3)";
+  EXPECT_EQ(judge_rows(base, next).reason, "not compared: tunables tile=32 before, tile=64 now");
+  const RowVerdict allowed = judge_rows(base, next, {.allow_tuning = true});
+  EXPECT_EQ(allowed.verdict, Verdict::Slower);
+  EXPECT_THAT(allowed.reason, HasSubstr("; tuning file tile=32 before, tile=64 now"));
+  next.info.tuned = "tile=32 (line 9)";
+  EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Slower) << "the same values from another line";
+  next.info.tuned.clear();
+  next.info.tune = "tile=32";
+  EXPECT_EQ(judge_rows(base, next).verdict, Verdict::Slower) << "the case sets what the file set";
+}
+
 TEST(Judge, RefusesACaseThatWasEditedUnderItsId) {
   const Record base = test::measured("a", test::blocks(steady_times));
   const auto refused = [&](auto edit) {

@@ -108,6 +108,7 @@ void show_case(Page& page, const Record& record) {
   page.line("params", info.params);
   page.line("forms", info.forms);
   page.line("tune", info.tune);
+  page.line("tuned", info.tuned);
   page.line("fill", info.fill);
   page.line("group", info.group);
   page.line("cache", info.cache);

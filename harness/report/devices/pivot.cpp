@@ -1,6 +1,7 @@
 #include "harness/report/devices/pivot.h"
 
 #include "harness/base/text.h"
+#include "harness/report/record/compared_rows.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
 
@@ -75,8 +76,9 @@ std::string kind_of_run(const RunInfo& run) {
 
 // Rows with equal keys measure the same thing.
 Key row_key(const RowInfo& info, const std::string& kind) {
-  return {info.id,   info.impl, info.shape,         info.params, asked_forms(info),
-          info.tune, info.fill, key_of(info).cache, kind};
+  return {info.id,     info.impl,          info.shape,
+          info.params, asked_forms(info),  all_tunables(info.tune, info.tuned),
+          info.fill,   key_of(info).cache, kind};
 }
 
 // The impls of one case have equal keys.
@@ -105,7 +107,7 @@ std::size_t retuned_cases(const std::vector<PivotRow>& rows) {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> tunes;
   for (const PivotRow& row : rows) {
     const RowInfo& info = row.any().info;
-    tunes[{info.id, key_of(info).cache}].insert(info.tune);
+    tunes[{info.id, key_of(info).cache}].insert(all_tunables(info.tune, info.tuned));
   }
   return static_cast<std::size_t>(
       std::ranges::count_if(tunes, [](const auto& found) { return found.second.size() > 1; }));

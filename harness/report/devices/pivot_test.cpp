@@ -154,6 +154,11 @@ TEST(Pivot, ComparesNoRowsOfOtherTunablesAndSaysSo) {
   EXPECT_EQ(pivot.means(1).front().rows, 0U);
   EXPECT_THAT(pivot_text(pivot, {.width = 200}),
               HasSubstr("1 case is not compared: tunables differ between the devices"));
+  Record by_file = test::timed("a", "fused", 1);
+  by_file.info.tuned = "local_size=64 (line 3)";
+  EXPECT_EQ(make_pivot({{reports[0], pivot_report_on("B", {by_file})}}).means(1).front().rows, 0U);
+  EXPECT_EQ(make_pivot({{reports[1], pivot_report_on("C", {by_file})}}).means(1).front().rows, 1U)
+      << "the file sets what the case sets";
 }
 
 TEST(Pivot, RowsOfOneAliasMeetWhateverItStoodFor) {
@@ -226,15 +231,15 @@ TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
   const std::string info = ",shuffle,fused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
   const std::string unfused = ",shuffle,unfused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
   EXPECT_EQ(pivot_csv(make_pivot(reports)),
-            "case,op,impl,shape,forms,params,tune,fill,cache,"
+            "case,op,impl,shape,forms,params,tune,tuned,fill,cache,"
             "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_peak_bw,A:ratio_to_first,"
             "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:ratio_to_first\r\n" +
                 id("a") + info +
-                "local_size=64,x=normal,hot,PASS,2.5000,0.75,3.2,12.50,1.0000,PASS,2.5000,0.75,3.2,12.50,1."
+                "local_size=64,,x=normal,hot,PASS,2.5000,0.75,3.2,12.50,1.0000,PASS,2.5000,0.75,3.2,12.50,1."
                 "0000\r\n" +
                 id("a", "unfused") + unfused +
-                ",x=normal,hot,PASS,10.0000,0.75,0.8,12.50,4.0000,FAIL,,,,,\r\n" + id("b") + info +
-                ",x=normal,hot,,,,,,,PASS,0.2500,0.75,32,12.50,\r\n");
+                ",,x=normal,hot,PASS,10.0000,0.75,0.8,12.50,4.0000,FAIL,,,,,\r\n" + id("b") + info +
+                ",,x=normal,hot,,,,,,,PASS,0.2500,0.75,32,12.50,\r\n");
 }
 
 TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {

@@ -2,6 +2,7 @@
 #include "harness/report/console/labelled_text.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/devices/pivot.h"
+#include "harness/report/record/compared_rows.h"
 #include "harness/report/record/words.h"
 #include "harness/report/writers/columns.h"
 #include "harness/report/writers/csv.h"
@@ -95,7 +96,8 @@ Cells row_cells(const Pivot& pivot, const PivotRow& row, std::size_t devices) {
     cells.push_back(pivot.ratio(row, 0) > 0 ? fixed(pivot.ratio(row, 0), 2) + "x" : "");
   }
   const RowInfo& info = row.any().info;
-  cells.push_back(printable(info.id) + (info.tune.empty() ? "" : " (" + printable(info.tune) + ")"));
+  const std::string tunables = all_tunables(info.tune, info.tuned);
+  cells.push_back(printable(info.id) + (tunables.empty() ? "" : " (" + printable(tunables) + ")"));
   return cells;
 }
 
@@ -166,7 +168,8 @@ std::string csv_header(const Pivot& pivot) {
 
 std::string impl_text(const RowInfo& info) {
   const std::string cold = info.cache == "cold" ? ", cold" : "";
-  return markdown_cell((info.tune.empty() ? info.impl : info.impl + " (" + info.tune + ")") + cold);
+  const std::string tunables = all_tunables(info.tune, info.tuned);
+  return markdown_cell((tunables.empty() ? info.impl : info.impl + " (" + tunables + ")") + cold);
 }
 
 std::string devices_table(const Pivot& pivot) {

@@ -155,8 +155,8 @@ const std::vector<std::pair<const char*, std::string RowInfo::*>>& case_words() 
       {"op", &RowInfo::op},       {"name", &RowInfo::name},   {"impl", &RowInfo::impl},
       {"group", &RowInfo::group}, {"mode", &RowInfo::mode},   {"tier", &RowInfo::tier},
       {"dtype", &RowInfo::dtype}, {"shape", &RowInfo::shape}, {"params", &RowInfo::params},
-      {"tune", &RowInfo::tune},   {"fill", &RowInfo::fill},   {"model", &RowInfo::model},
-      {"layer", &RowInfo::layer}};
+      {"tune", &RowInfo::tune},   {"tuned", &RowInfo::tuned}, {"fill", &RowInfo::fill},
+      {"model", &RowInfo::model}, {"layer", &RowInfo::layer}};
   return members;
 }
 

@@ -193,6 +193,7 @@ void fields(Visit& visit, Is<RowInfo> auto& x) {
   visit("params", x.params);
   visit("forms", x.forms);
   visit("tune", x.tune);
+  visit("tuned", x.tuned);
   visit("fill", x.fill);
   visit("mode", x.mode, always);
   visit("cache", x.cache);

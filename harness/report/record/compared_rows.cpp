@@ -4,8 +4,11 @@
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 
 namespace assay {
 namespace {
@@ -25,6 +28,17 @@ std::map<int, double> medians_by_round(std::span<const Block> blocks) {
 }
 
 }  // namespace
+
+std::string tuned_values(std::string_view tuned) {
+  return std::string(tuned.substr(0, tuned.find(" (line ")));
+}
+
+std::string all_tunables(std::string_view tune, std::string_view tuned) {
+  std::istringstream words(std::string(tune) + ' ' + tuned_values(tuned));
+  std::set<std::string> values;
+  for (std::string word; words >> word;) values.insert(word);
+  return fmt::format("{}", fmt::join(values, " "));
+}
 
 void RowGroups::add(RowIndex row, const RowInfo& info) {
   if (!info.group.empty()) rows_[info.group].push_back(row);

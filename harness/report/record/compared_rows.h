@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +29,14 @@ class RowGroups {
  private:
   std::unordered_map<std::string, std::vector<RowIndex>> rows_;
 };
+
+/// The values of RowInfo::tuned without the line of the entry, which a comment in the file moves:
+/// "local_size=64".
+std::string tuned_values(std::string_view tuned);
+
+/// All values of RowInfo::tune and RowInfo::tuned, sorted: two rows with the same ones have the same
+/// tunables, whoever set them.
+std::string all_tunables(std::string_view tune, std::string_view tuned);
 
 /// Whether the plan wants the row compared, even if it has no baseline.
 bool is_compared(const RowInfo& info);

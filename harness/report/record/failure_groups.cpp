@@ -3,6 +3,7 @@
 #include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/report/record/compared_rows.h"
 #include "harness/report/record/words.h"
 
 #include <algorithm>
@@ -101,8 +102,9 @@ std::vector<std::string> traits_of(const RowInfo& row) {
   add_forms(traits, row);
   traits.push_back("impl " + row.impl);
   traits.push_back("dtype " + row.dtype);
-  add_pairs(traits, "tuned ", row.tune);
-  if (row.tune.empty()) traits.emplace_back("nothing tuned");
+  const std::string tunables = all_tunables(row.tune, row.tuned);
+  add_pairs(traits, "tuned ", tunables);
+  if (tunables.empty()) traits.emplace_back("nothing tuned");
   add_shape(traits, row);
   add_pairs(traits, "", row.params);
   traits.push_back("mode " + row.mode);

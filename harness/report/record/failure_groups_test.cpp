@@ -149,6 +149,11 @@ TEST(RowTraits, AreInWords) {
     EXPECT_THAT(traits, Contains(trait));
   }
   EXPECT_THAT(traits, Not(Contains("nothing tuned")));
+  info.tune.clear();
+  EXPECT_THAT(traits_of(info), Contains("nothing tuned"));
+  info.tuned = "local_size=32 (line 3)";
+  EXPECT_THAT(traits_of(info), Contains("tuned local_size = 32"));
+  EXPECT_THAT(traits_of(info), Not(Contains("nothing tuned")));
 }
 
 }  // namespace

@@ -64,8 +64,8 @@ struct RunInfo {
   std::uint64_t secret_seed = 0;
   bool validation = false;
   bool robust_access = false;  ///< the devices checked each memory access of shaders
-  /// Hashes of the run's inputs: "binary", "cases", "expectations", "shaders", "versus_shaders". A run can be
-  /// resumed only if all are unchanged.
+  /// Hashes of the run's inputs: "binary", "cases", "expectations", "shaders", "versus_shaders", "tuning". A
+  /// run can be resumed only if all are unchanged.
   std::map<std::string, std::string> inputs;
   /// Options of the command line that a row's repro line must repeat, in addition to the row's folder of
   /// shaders: "--device '1' --seed 7".
@@ -94,6 +94,9 @@ struct RowInfo {
   std::string params;       ///< canonical "name=value" pairs
   std::string forms;  ///< "x=buffer/4W4C y=buffer/CONV2D(4C)", in () the layout that the alias stood for
   std::string tune;   ///< "local_size=128", or empty
+  /// What the run's tuning file sets of the tunables that the case leaves open, and the line of its entry:
+  /// "local_size=64 (line 12)". Empty: nothing; the row has the built-in defaults.
+  std::string tuned;
   std::string fill;   ///< "x=normal scale=normal"
   std::string mode;   ///< "accu" or "perf": a case of mode both is planned twice
   std::string cache;  ///< mode perf: "hot" or "cold"; a case of cache both is planned twice

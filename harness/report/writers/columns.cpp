@@ -130,6 +130,11 @@ Columns case_columns() {
            &RowInfo::forms),
       text("params", "parameters of the op, name=value", &RowInfo::params),
       text("tune", "specialization constants that the case sets", &RowInfo::tune),
+      text("tuned",
+           "defaults that the tuning file sets instead of the built-in ones, and the line of its entry; "
+           "absent: "
+           "none",
+           &RowInfo::tuned),
       text("fill", "fill of every input; of a chain, constants=fill if the constants of its nodes have one",
            &RowInfo::fill),
       {"seed", "number", "seed of the input data",
@@ -521,14 +526,15 @@ std::vector<Column> history_columns() {
                  {any_output_hash_column()},
                  named(case_columns(), {"tune"}),
                  named(program_columns(), {"program_hash"}),
-                 {robust_access_column()}});
+                 {robust_access_column()},
+                 named(case_columns(), {"tuned"})});
 }
 
 std::vector<Column> pivot_case_columns() {
   const Columns forms{{"forms", "text", "form of every tensor, as the case asks for it",
                        [](const RunInfo&, const Record& record) { return asked_forms(record.info); }}};
   return joined({named(perf_columns(), {"case", "op", "impl", "shape"}), forms,
-                 named(perf_columns(), {"params", "tune", "fill", "cache"})});
+                 named(perf_columns(), {"params", "tune", "tuned", "fill", "cache"})});
 }
 
 std::vector<Column> pivot_device_columns() {

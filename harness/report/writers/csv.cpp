@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/report/record/compared_rows.h"
 #include "harness/report/writers/columns.h"
 #include "harness/report/writers/writers.h"
 
@@ -176,10 +177,10 @@ namespace {
 using Cells = std::vector<std::string>;
 
 /// The columns that are read, in the order of `Place`.
-constexpr std::array names = {"run_id",       "date",         "device",         "device_key",  "driver",
-                              "commit",       "case",         "mode",           "cache",       "status",
-                              "time_us_p50",  "ci_pct",       "err_over_bound", "output_hash", "tune",
-                              "program_hash", "robust_access"};
+constexpr std::array names = {"run_id",       "date",          "device",         "device_key",  "driver",
+                              "commit",       "case",          "mode",           "cache",       "status",
+                              "time_us_p50",  "ci_pct",        "err_over_bound", "output_hash", "tune",
+                              "program_hash", "robust_access", "tuned"};
 /// Summaries of older runs do not have the columns from this one on.
 constexpr std::string_view first_new = "tune";
 /// What `program_hash` was called until schema 3 of the columns.
@@ -202,7 +203,8 @@ enum Place : std::size_t {
   Hash,
   Tune,
   Program,
-  RobustAccess
+  RobustAccess,
+  Tuned
 };
 
 /// The positions of these columns in the file, as columns may be added.
@@ -276,14 +278,15 @@ HistoryRun run_of(const HistoryLine& line) {
 HistoryRow row_of(const HistoryLine& line) {
   // In a RowKey, rows with a hot cache have an empty cache.
   const std::string cache = line.text(CacheKind) == "cold" ? "cold" : "";
-  return {.key = {.id = line.text(Case), .mode = line.text(Mode), .cache = cache},
-          .status = line.status(),
-          .time_us = line.number(Time),
-          .ci_pct = line.number(Interval),
-          .err_over_bound = line.number(ErrOverBound),
-          .output_hash = line.text(Hash),
-          .tune = line.has(Tune) ? std::optional(line.text(Tune)) : std::nullopt,
-          .program = line.text(Program)};
+  return {
+      .key = {.id = line.text(Case), .mode = line.text(Mode), .cache = cache},
+      .status = line.status(),
+      .time_us = line.number(Time),
+      .ci_pct = line.number(Interval),
+      .err_over_bound = line.number(ErrOverBound),
+      .output_hash = line.text(Hash),
+      .tune = line.has(Tune) ? std::optional(all_tunables(line.text(Tune), line.text(Tuned))) : std::nullopt,
+      .program = line.text(Program)};
 }
 
 }  // namespace

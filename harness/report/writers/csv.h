@@ -44,7 +44,7 @@ struct HistoryRow {
   std::optional<double> ci_pct;   ///< half width of the median's interval, in percent of the median
   std::optional<double> err_over_bound;
   std::string output_hash;
-  std::optional<std::string> tune;  ///< absent: unknown, as in summaries of old runs
+  std::optional<std::string> tune;  ///< all_tunables(); absent: unknown, as in summaries of old runs
   std::string program;              ///< hash of what the device ran; empty: not timed, or unknown
 };
 

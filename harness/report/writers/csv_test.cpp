@@ -435,6 +435,7 @@ TEST(History, TellsWhatTheReportTells) {
   RunReport report = test::report_of({test::timed("a", "fused", 2.5), test::failed("b")});
   report.run.robust_access = true;
   report.records[0].info.tune = "local_size=64";
+  report.records[0].info.tuned = "a_tile=2 (line 3)";
   report.records[0].perf->program_hash = "cafe";
   Told direct;
   direct.run = read_history(report, [&](const HistoryRow& row) { direct.rows.push_back(row); });
@@ -451,7 +452,7 @@ TEST(History, TellsWhatTheReportTells) {
     EXPECT_EQ(told.rows[0].ci_pct, 0.75);
     EXPECT_EQ(told.rows[0].output_hash, "9999aaaabbbbccccddddeeeeffff0000");
     EXPECT_TRUE(told.run.robust_access);
-    EXPECT_EQ(told.rows[0].tune, "local_size=64");
+    EXPECT_EQ(told.rows[0].tune, "a_tile=2 local_size=64") << "of the case and of the tuning file";
     EXPECT_EQ(told.rows[0].program, "cafe");
     EXPECT_EQ(told.rows[1].tune, "");
     EXPECT_EQ(told.rows[1].status, Status::Fail);
@@ -464,7 +465,7 @@ TEST(History, ReadsASummaryOfBeforeTheColumnsThatAreNew) {
   const std::string text = test::history_csv(test::report_of({test::timed("a", "fused", 2.5)}));
   std::string old;
   for (const std::vector<std::string>& cells : history_rows_of(text))
-    old += csv_row({cells.begin(), cells.end() - 3});
+    old += csv_row({cells.begin(), cells.end() - 4});
   const Told told = told_by(old);
   EXPECT_EQ(told.rows.at(0).time_us, 2.5);
   EXPECT_EQ(told.rows[0].tune, std::nullopt);

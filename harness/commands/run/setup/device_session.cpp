@@ -142,9 +142,10 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
                              spirv_of_judged(parts.options))),
       answers_(answer_cache_options(parts.options, parts.context.build)),
       store_(ceiling_store(parts.options.ceiling_store)),
-      cases_(parts.selected, open_device(parts, device)) {
+      cases_(parts.selected, open_device(parts, device)),
+      tuning_(tuning_for(tuning_of(parts.options), device.info, parts.context.registry)),
+      rows_(planned_groups(parts.options, cases_.all()), device.info, tuning_ ? &tuning_->tuning : nullptr) {
   const RunOptions& options = parts_.options;
-  groups_ = planned_groups(options, cases_.all());
   engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
   engine_.group_ended = [this] { save_pipelines_now_and_then(); };
   if (!options.versus_shaders.empty()) engine_.versus = {&versus_};
@@ -152,6 +153,7 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
   engine_.answers = &answers_;
   info_ = make_run_info(run_settings(options, parts_.context, parts_.run_id), device_.info);
   info_.inputs = parts_.inputs;
+  if (tuning_) info_.inputs["tuning"] = tuning_->hash;
   info_.shard = parts_.shard;
   info_.secret_seed = parts_.secret_seed;
   if (parts_.secret_seed != 0) engine_.secret_seed = parts_.secret_seed;
@@ -162,7 +164,7 @@ DeviceSession::~DeviceSession() {
 }
 
 std::vector<RowInfo> DeviceSession::plan() const {
-  return plan_of(groups_, engine_.names, engine_.rows.baseline_impl);
+  return plan_of(rows_.groups(), engine_.names, engine_.rows.baseline_impl);
 }
 
 bool DeviceSession::is_timed() const {
@@ -171,7 +173,7 @@ bool DeviceSession::is_timed() const {
 
 bool DeviceSession::times_one_of(const RowsLeft& left) const {
   RowIndex index = 0;
-  for (const PlannedGroup& group : groups_) {
+  for (const PlannedGroup& group : rows_.groups()) {
     for (const PlannedRow& row : group) {
       if (left.wants(index++) && row.mode == Mode::Perf) return true;
     }
@@ -210,8 +212,8 @@ void DeviceSession::add_timing(const KnownTiming& known) {
 
 std::string DeviceSession::run(const RowsLeft& left) {
   if (engine_.tools == nullptr && known_.timer && times_one_of(left)) add_timing(known_);
-  std::string no_dump_because =
-      run_on_device(*device_.device, shaders_, groups_, left, parts_.expectations, engine_, *listener_);
+  std::string no_dump_because = run_on_device(*device_.device, shaders_, rows_.groups(), left,
+                                              parts_.expectations, engine_, *listener_);
   device_.device->save_pipelines();
   return no_dump_because;
 }

@@ -5,10 +5,12 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/commands/context.h"
 #include "harness/commands/run_options.h"
+#include "harness/commands/tuning_files.h"
 #include "harness/engine/accuracy/answer_cache.h"
 #include "harness/engine/ceilings/ceilings.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/tuned_rows.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
 #include "harness/report/record/events.h"
@@ -133,7 +135,8 @@ class DeviceSession {
   AnswerCache answers_;
   CeilingStore store_;
   DeviceCases cases_;
-  std::vector<PlannedGroup> groups_;
+  std::optional<DeviceTuning> tuning_;
+  TunedRows rows_;
   DeviceRunOptions engine_;
   RunInfo info_;
   Stopwatch since_saved_;

@@ -103,6 +103,7 @@ std::string repro_options(const RunOptions& options) {
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : " ") + words; };
   for (const std::string& device : options.devices) add(fmt::format("--device '{}'", device));
   if (!options.as_if.empty()) add("--as-if " + shell_word(options.as_if));
+  if (options.tuning != RunOptions{}.tuning) add("--tuning " + shell_word(options.tuning));
   if (options.cases.seed) add(fmt::format("--seed {}", *options.cases.seed));
   for (const std::filesystem::path& folder : options.cases.op_folders)
     add("--ops " + shell_word(folder.string()));

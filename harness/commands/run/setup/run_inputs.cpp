@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The words for inputs in a sentence, by their name in a journal.
-constexpr std::array<std::pair<const char*, const char*>, 8> inputs{{
+constexpr std::array<std::pair<const char*, const char*>, 9> inputs{{
     {"binary", "the binary"},
     {"cases", "the case files"},
     {"expectations", "the expectations"},
@@ -35,6 +35,7 @@ constexpr std::array<std::pair<const char*, const char*>, 8> inputs{{
     {"times", "the report in --times"},
     {"ops", "the folders of --ops"},
     {"as_if", "the limits in --as-if"},
+    {"tuning", "the entries of the tuning file"},
 }};
 
 /// Prefix of the names of arrays that cases use; the path of the array's file follows.
