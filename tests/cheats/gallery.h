@@ -10,9 +10,9 @@ namespace assay::test {
 
 /// A kernel of shaders/ that entries of the gallery start from.
 struct GalleryKernel {
-  std::string shader;         ///< as programs name it: "copy.comp"
-  std::string cases;          ///< a case file; a case named `shown` is one of its accuracy rows
-  std::string input, output;  ///< GLSL: bindings of an input and of an output
+  std::string shader;           ///< as programs name it: "copy.comp"
+  std::string cases;            ///< a case file; a case named `shown` is one of its accuracy rows
+  std::string input, output;    ///< GLSL: bindings of an input and of an output
   bool needs_matrices = false;  ///< the device must have cooperative matrices
 };
 
