@@ -526,14 +526,14 @@ def layout(vector):
 # change a value by a few units in its last places, and by what cancels.
 
 
-def real(values, size=None):
+def in_float64(values, size=None):
     """`size`: the sum of the magnitudes of what was added, where some of it cancels."""
     return Computed(values, error=1e-13 * np.abs(values if size is None else size))
 
 
 def silu_mul(vector):
     g, u = vector["g"].astype(f64), vector["u"].astype(f64)
-    return {"y": real(g / (1 + np.exp(-g)) * u)}
+    return {"y": in_float64(g / (1 + np.exp(-g)) * u)}
 
 
 def softmax(vector):
@@ -542,7 +542,7 @@ def softmax(vector):
     largest = x.max(axis=-1, keepdims=True)
     weights = np.where(largest == -np.inf, 0, np.exp(x - largest))
     total = weights.sum(axis=-1, keepdims=True)
-    return {"y": real(np.where(total == 0, 0, weights / total))}
+    return {"y": in_float64(np.where(total == 0, 0, weights / total))}
 
 
 def rms_norm(vector):
@@ -553,14 +553,14 @@ def rms_norm(vector):
         outputs["h"] = Computed(x)
     x = x.astype(f64)
     mean_square = np.square(x).mean(axis=-1, keepdims=True)
-    return dict(outputs, y=real(x * vector["w"].astype(f64) / np.sqrt(mean_square + vector.params["eps"])))
+    return dict(outputs, y=in_float64(x * vector["w"].astype(f64) / np.sqrt(mean_square + vector.params["eps"])))
 
 
 def layer_norm(vector):
     x, w, b = (vector[name].astype(f64) for name in "xwb")
     mean = x.mean(axis=-1, keepdims=True)
     deviation = np.sqrt(np.square(x - mean).mean(axis=-1, keepdims=True) + vector.params["eps"])
-    return {"y": real((x - mean) / deviation * w + b,
+    return {"y": in_float64((x - mean) / deviation * w + b,
                       (np.abs(x) + np.abs(mean)) / deviation * np.abs(w) + np.abs(b))}
 
 
@@ -577,7 +577,7 @@ def rotary_embedding(vector):
     y[..., first], y[..., second] = a * cos - b * sin, a * sin + b * cos
     size = np.abs(x)
     size[..., first], size[..., second] = (np.abs(a) + np.abs(b),) * 2
-    return {"y": real(y, size)}
+    return {"y": in_float64(y, size)}
 
 
 FORMULAS = {function.__name__: function for function in (

@@ -77,7 +77,9 @@ bool constant_passes(const Acceptance& acceptance) {
   if (acceptance.output_class() == OutputClass::Banded) {
     candidates.insert(candidates.end(), {first - 1, first + 1});
   } else {
-    candidates.push_back(best_constant(acceptance));
+    // NaN passes where every bound is infinite.
+    candidates.insert(candidates.end(),
+                      {best_constant(acceptance), std::numeric_limits<double>::quiet_NaN()});
   }
   return std::ranges::any_of(candidates, [&](double constant) {
     return accepts_all(acceptance, [=](std::int64_t) { return constant; });

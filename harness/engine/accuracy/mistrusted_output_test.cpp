@@ -148,9 +148,10 @@ TEST(TrivialAnswer, ToleranceDecidesHowWideABoundIs) {
   EXPECT_EQ(trivial_answer_found(output, {.tolerance = {.scale = 8}}), "all_zeros");
 }
 
-TEST(TrivialAnswer, InfiniteBoundsLetZerosPass) {
+TEST(TrivialAnswer, InfiniteBoundsLetNanPass) {
   const float inf = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({1.0F, 2.0F}), {inf, inf})), "all_zeros");
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({1.0F, 2.0F}), {inf, inf})), "constant");
+  EXPECT_EQ(trivial_answer_found(bounded_output(row<float>({1.0F, 2.0F}), {inf, 0.25F})), std::nullopt);
 }
 
 TEST(TrivialAnswer, AShiftByOneElementEitherWayIsFound) {
