@@ -5,7 +5,8 @@
 #
 #   scripts/dev/aarch64.sh [OUT] [ARGUMENTS of assay run...]      default: build/aarch64 --tier smoke --mode accu
 #
-# The exit code is 0 if all rows agree, 1 if not.
+# The exit code is 0 if all rows agree, 1 if not. With Debian 12's lavapipe (LLVM 15) rows that convert halves crash on
+# arm64: "Cannot select: v4f32 = fp_extend". The others agree.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -23,17 +24,24 @@ register_emulator() {
   [[ -e $handlers/qemu-aarch64 ]] || cat /usr/lib/binfmt.d/qemu-aarch64.conf >"$handlers/register"
 }
 
-# run_there ARGUMENTS...: as on a machine where the sysroot is `/`.
+# What LLVM, which lavapipe compiles with, asks about the processor: this machine would name its own.
+write_processor() {
+  printf '%s\t: %s\n' processor 0 Features 'fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics cpuid' \
+    'CPU implementer' 0x41 'CPU architecture' 8 'CPU variant' 0x0 'CPU part' 0xd08 'CPU revision' 3 >"$out/cpuinfo"
+}
+
+# run_there ARGUMENTS...: the packed binary on a machine where the sysroot is `/` and OUT is /tmp.
 run_there() {
   mkdir -p "$sysroot/assay" "$sysroot/proc" "$sysroot/dev" "$sysroot/tmp"
   # shellcheck disable=SC2016  # the variables of the inner shell
-  unshare --mount bash -euc '
-    mount --rbind /proc "$1/proc"
-    mount --rbind /dev "$1/dev"
-    mount --bind "$2" "$1/assay"
-    mount --bind "$3" "$1/tmp"
-    shift 3
-    exec chroot "$0" "$@"' "$sysroot" "$sysroot" "$package" "$out" "$@"
+  HOME=/tmp unshare --mount bash -euc '
+    mount --rbind /proc "$0/proc"
+    mount --bind "$2/cpuinfo" "$0/proc/cpuinfo"
+    mount --rbind /dev "$0/dev"
+    mount --bind "$1" "$0/assay"
+    mount --bind "$2" "$0/tmp"
+    shift 2
+    exec chroot "$0" /assay/assay "$@"' "$sysroot" "$package" "$out" "$@"
 }
 
 scripts/package.sh --target aarch64 "$package"
@@ -41,15 +49,19 @@ build_preset release assay
 register_emulator
 rm -rf "$out"
 mkdir -p "$out"
+write_processor
 status=0
 say "Running here: assay run $*"
 GALLIVM_PERF=nopt build/release/assay run "$@" --out "$out/here" >"$out/here.log" 2>&1 || status=1
 say "Running under the emulator; it says what it does in $out/there.log"
 began=$SECONDS
-GALLIVM_PERF=nopt run_there /assay/assay run "$@" --out /tmp/there --hang-limit 3600 >"$out/there.log" 2>&1 || status=1
+GALLIVM_PERF=nopt run_there run "$@" --out /tmp/there --hang-limit 3600 >"$out/there.log" 2>&1 || status=1
 say "The emulator took $((SECONDS - began)) s"
 tail -12 "$out/here.log" "$out/there.log" >&2
 passed=$(grep '^PASS ' "$out/here.log")
-[[ $passed == "$(grep '^PASS ' "$out/there.log")" ]] || die "Not as many rows pass there as here."
+if [[ $passed != "$(grep '^PASS ' "$out/there.log")" ]]; then
+  say "Not as many rows pass there as here."
+  status=1
+fi
 build/release/assay pivot "$out/here" "$out/there" --hashes || status=1
 exit "$status"
