@@ -38,10 +38,6 @@ TuningResult read_tuning(const fs::path& file, const Registry& registry) {
       result.errors.size() == 1 ? "an error" : fmt::format("{} errors", result.errors.size()), told));
 }
 
-std::string driver_text(const DeviceInfo& device) {
-  return device.driver_name + (device.driver_info.empty() ? "" : " ") + device.driver_info;
-}
-
 std::string note_of(const Tuning& tuning, const DeviceInfo& device) {
   if (tuning.device != device.name)
     return printable_line(fmt::format("made on {}, and this is {}", tuning.device, device.name));
@@ -51,6 +47,10 @@ std::string note_of(const Tuning& tuning, const DeviceInfo& device) {
 }
 
 }  // namespace
+
+std::string driver_text(const DeviceInfo& device) {
+  return device.driver_name + (device.driver_info.empty() ? "" : " ") + device.driver_info;
+}
 
 std::string tuning_file_name(const DeviceInfo& device) {
   return slug_of(device.name) + ".yaml";

@@ -21,6 +21,9 @@ struct DeviceTuning {
   bool is_ignored = false;  ///< it is a shipped file, made with another driver: it says little of this one
 };
 
+/// The driver as tuning files name it: "NVIDIA 580.159.04".
+std::string driver_text(const DeviceInfo& device);
+
 /// The name of a device's tuning file: "nvidia-h100-80gb-hbm3.yaml".
 std::string tuning_file_name(const DeviceInfo& device);
 

@@ -54,12 +54,7 @@ Op layer_norm() {
       .tensors = tensors,
       .reference = references::layer_norm,
       .work = work,
-      .impls = {{.name = "rows",
-                 .summary = "one dispatch: a row is read once, as far as its invocations can keep it",
-                 .tunables = row_tunables(),
-                 .build = rows,
-                 .invalid_reason = norm_invalid_reason,
-                 .unit_error = unit_error}},
+      .impls = {rows_impl(rows, norm_invalid_reason, unit_error)},
   };
 }
 

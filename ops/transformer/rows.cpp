@@ -32,6 +32,18 @@ std::uint32_t log2_of(std::int64_t power) {
   return static_cast<std::uint32_t>(std::countr_zero(static_cast<std::uint64_t>(power)));
 }
 
+std::vector<Tunable> row_tunables() {
+  Tunable local = local_size_tunable();
+  local.doc =
+      "invocations of a workgroup, at least `columns`, rounded down to a power of two; by default 128";
+  return {{.name = "columns",
+           .fallback = 0,
+           .min = 1,
+           .max = 1024,
+           .doc = "invocations per row, rounded down to a power of two; by default chosen from the shape"},
+          std::move(local)};
+}
+
 }  // namespace
 
 std::int64_t RowSharing::quads() const {
@@ -61,18 +73,6 @@ std::int64_t additions_of_row(const BuildContext& context) {
   return within + log2_of(sharing.columns) + between;
 }
 
-std::vector<Tunable> row_tunables() {
-  Tunable local = local_size_tunable();
-  local.doc =
-      "invocations of a workgroup, at least `columns`, rounded down to a power of two; by default 128";
-  return {{.name = "columns",
-           .fallback = 0,
-           .min = 1,
-           .max = 1024,
-           .doc = "invocations per row, rounded down to a power of two; by default chosen from the shape"},
-          std::move(local)};
-}
-
 Dispatch row_dispatch(const BuildContext& context, std::string label, std::string shader,
                       std::int64_t arrays) {
   const RowSharing sharing = row_sharing(context);
@@ -95,6 +95,17 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
 
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point) {
   return any_too_large(point.tensors, point.forms);
+}
+
+Impl rows_impl(Program (*build)(const BuildContext&),
+               std::optional<std::string> (*invalid_reason)(const ImplPoint&),
+               double (*unit_error)(const BuildContext&)) {
+  return {.name = "rows",
+          .summary = "one dispatch: a row is read once, as far as its invocations can keep it",
+          .tunables = row_tunables(),
+          .build = build,
+          .invalid_reason = invalid_reason,
+          .unit_error = unit_error};
 }
 
 TensorSpec row_tensor(std::string name, DType dtype, const Shape& shape) {

@@ -32,9 +32,6 @@ RowSharing row_sharing(const BuildContext& context);
 /// The most additions to float32, one after another, between a value of a row and the row's sum.
 std::int64_t additions_of_row(const BuildContext& context);
 
-/// The tunables `columns`, invocations per row, and `local_size`.
-std::vector<Tunable> row_tunables();
-
 /// A dispatch of `shader` over the rows of the op's first tensor; its push constants begin with rows and
 /// width, and its bindings are the op's tensors. `arrays`: its arrays of 4-byte values in shared memory, one
 /// per invocation.
@@ -43,6 +40,11 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
 
 /// Why these kernels cannot take the op's tensors, or nothing.
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point);
+
+/// The impl `rows`, with the tunables `columns`, invocations per row, and `local_size`.
+Impl rows_impl(Program (*build)(const BuildContext&),
+               std::optional<std::string> (*invalid_reason)(const ImplPoint&),
+               double (*unit_error)(const BuildContext&));
 
 /// A tensor in the one form that these kernels take.
 TensorSpec row_tensor(std::string name, DType dtype, const Shape& shape);

@@ -51,12 +51,7 @@ Op softmax() {
       .tensors = tensors,
       .reference = references::softmax,
       .work = work,
-      .impls = {{.name = "rows",
-                 .summary = "one dispatch: a row is read once, as far as its invocations can keep it",
-                 .tunables = row_tunables(),
-                 .build = rows,
-                 .invalid_reason = rows_invalid_reason,
-                 .unit_error = unit_error}},
+      .impls = {rows_impl(rows, rows_invalid_reason, unit_error)},
   };
 }
 

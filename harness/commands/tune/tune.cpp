@@ -49,10 +49,6 @@ std::string ratio_text(const Ratio& ratio) {
   return fmt::format("{:.3f}x ({:.3f} .. {:.3f})", ratio.median, ratio.interval.low, ratio.interval.high);
 }
 
-std::string driver_text(const DeviceInfo& device) {
-  return device.driver_name + (device.driver_info.empty() ? "" : " ") + device.driver_info;
-}
-
 RunOptions device_options(const TuneOptions& options) {
   RunOptions run;
   if (!options.device.empty()) run.devices = {options.device};
