@@ -1,8 +1,9 @@
-#include "references/transformer/softmax.h"
+#include "ops/transformer/softmax.h"
 
 #include "harness/op/op.h"
 #include "ops/common/unit_error.h"
 #include "ops/transformer/rows.h"
+#include "references/transformer/softmax.h"
 
 #include <utility>
 
@@ -28,7 +29,9 @@ Work work(const Params&, std::span<const TensorSpec> tensors) {
   return work;
 }
 
-Program rows(const BuildContext& context) {
+}  // namespace
+
+Program softmax_program(const BuildContext& context) {
   return {.dispatches = {row_dispatch(context, "softmax", "softmax.comp", 2)}};
 }
 
@@ -36,11 +39,9 @@ Program rows(const BuildContext& context) {
 /// 2d ULP: 3 + 2.5d. The sum has the errors of its terms, 3 ULP and 2.5 times the weighted d, and those of
 /// its additions; its reciprocal 2.5 ULP, the product half of one. Together that is less than 10 ULP and the
 /// additions' gamma times 1 + d + the weighted d.
-double unit_error(const BuildContext& context) {
+double softmax_unit_error(const BuildContext& context) {
   return 10 * float32_ulp + gamma_of(additions_of_row(context));
 }
-
-}  // namespace
 
 Op softmax() {
   return {
@@ -51,7 +52,7 @@ Op softmax() {
       .tensors = tensors,
       .reference = references::softmax,
       .work = work,
-      .impls = {rows_impl(rows, rows_invalid_reason, unit_error)},
+      .impls = {rows_impl(softmax_program, rows_invalid_reason, softmax_unit_error)},
   };
 }
 

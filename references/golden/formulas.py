@@ -580,9 +580,34 @@ def rotary_embedding(vector):
     return {"y": in_float64(y, size)}
 
 
+def sdpa(vector):
+    """softmax(q k^T / sqrt(D) + mask) v for each head; a query that sees no key gives zeros. Layout bshd."""
+    params, q = vector.params, vector["q"].astype(f64)
+    valid, group = params["start_pos"] + params["S"], params["H"] // params["Hkv"]
+    k, v = (vector[name][:, :valid].astype(f64) for name in "kv")
+    if params.get("cache") == "q8":
+        k, v = (rows * vector[name + "_scale"][:, :valid, :, None].astype(f64) for name, rows in (("k", k), ("v", v)))
+    k, v = (np.repeat(rows, group, axis=2) for rows in (k, v))
+    mask = vector["mask"].astype(f64) if params["mask"] else np.zeros((params["S"], valid))
+    hidden = mask == -np.inf
+    if params["causal"]:
+        hidden |= np.arange(valid)[None, :] > params["start_pos"] + np.arange(params["S"])[:, None]
+    y, size = np.zeros(q.shape), np.zeros(q.shape)
+    for image, token, head in np.ndindex(q.shape[:3]):
+        seen = ~hidden[token]
+        if not seen.any():
+            continue
+        scores = k[image, seen, head] @ q[image, token, head] / np.sqrt(params["D"]) + mask[token, seen]
+        weights = np.exp(scores - scores.max())
+        weights /= weights.sum()
+        y[image, token, head] = weights @ v[image, seen, head]
+        size[image, token, head] = weights @ np.abs(v[image, seen, head])
+    return {"y": in_float64(y, size)}
+
+
 FORMULAS = {function.__name__: function for function in (
     choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
     conv2d_q8csw, conv2d_q8ta_q8csw, dequantize_affine, embedding_q4gsw, layer_norm, layout, linear_dq8ca_q4gsw,
     linear_q4gsw, linear_q8csw, linear_q8ta_q8csw, linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_conv2d,
     q8ta_conv2d_transposed, q8ta_linear, q8ta_pixel_shuffle, q8ta_relu, quantize_affine, quantize_per_channel,
-    quantize_per_tensor, quantize_per_token, rms_norm, rotary_embedding, silu_mul, softmax)}
+    quantize_per_tensor, quantize_per_token, rms_norm, rotary_embedding, sdpa, silu_mul, softmax)}

@@ -29,6 +29,7 @@ NpyInfo inspect(const ArrayFile& file) {
     for (std::int64_t i = 0; i < tensor.numel(); ++i) {
       const double value = tensor.at(i);
       info.finite = info.finite && std::isfinite(value);
+      info.has_nan = info.has_nan || std::isnan(value);
       info.whole = info.whole && value == std::trunc(value);
       info.lowest = std::min(info.lowest, value);
       info.highest = std::max(info.highest, value);
@@ -60,6 +61,16 @@ std::optional<std::string> beyond_magnitude(const TensorSpec& tensor, const NpyI
   const double found = std::fmax(std::fabs(values.lowest), std::fabs(values.highest));
   if (most == 0 || !(found > most)) return std::nullopt;
   return fmt::format("magnitudes of '{}' must be at most {}, the largest is {}", tensor.name, most, found);
+}
+
+/// Returns what is wrong with values that are added to scores, or nothing.
+std::optional<std::string> not_of_a_mask(const TensorSpec& tensor, const NpyInfo& values) {
+  const double most = tensor.domain.most;
+  const double lowest = std::isinf(values.lowest) ? 0 : values.lowest;
+  const bool within = most == 0 || std::fmax(std::fabs(lowest), values.highest) <= most;
+  if (!values.has_nan && std::isfinite(std::fmax(values.highest, lowest)) && within) return std::nullopt;
+  return fmt::format("each value of '{}' must be -infinity or a number of magnitude {} at most", tensor.name,
+                     most);
 }
 
 /// Mixes one more value into a hash.
@@ -128,6 +139,7 @@ std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInf
   }
   double low = tensor.domain.lo, high = tensor.domain.hi;
   if (is_unlimited(tensor)) {
+    if (tensor.domain.hides) return not_of_a_mask(tensor, values);
     if (is_float(tensor.dtype)) return beyond_magnitude(tensor, values);
     low = static_cast<double>(lowest(tensor.dtype));
     high = static_cast<double>(highest(tensor.dtype));

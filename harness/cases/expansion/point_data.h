@@ -28,6 +28,7 @@ struct NpyInfo {
   Shape shape;
   std::string hash;  ///< of dtype, shape and values
   bool finite = true;
+  bool has_nan = false;
   bool whole = true;  ///< all values are integers
   double lowest = 0;
   double highest = 0;

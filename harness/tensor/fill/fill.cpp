@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
 
 // What the fills mean. Data:
@@ -36,6 +37,8 @@
 // float16 data are the float values rounded; there `wide` stays within 2^-14..2^14 and `saturate` below
 // infinity. Where the domain of float data has a largest magnitude, values beyond it, infinities included,
 // become that.
+//
+// Where the domain says so, NaN and infinities become -infinity, and rows that do not exist yet are NaN.
 //
 // Scales are log-uniform in [lo, hi], except: 2^-4, 2^-3 or 2^-2 under `ties`; [lo, 4*lo] under `saturate`;
 // 2^-12 to 2^4 under `wide` if the op declares no range; and the value or 2^-4 under `constant` and `zero`.
@@ -108,6 +111,28 @@ Rule<std::int64_t> integer_rule(const FillRequest& request) {
   impossible(request, "tensor of scales");
 }
 
+template <class T>
+void set_nan_from(HostTensor& tensor, std::size_t axis, std::int64_t valid) {
+  const Shape& shape = tensor.shape();
+  std::int64_t row = 1;
+  for (std::size_t i = axis + 1; i < shape.size(); ++i) row *= shape[i];
+  const std::int64_t rows = shape[axis];
+  const std::span<T> all = tensor.as<T>();
+  T nan{};
+  store(std::numeric_limits<float>::quiet_NaN(), nan);
+  for (std::int64_t first = 0; first < tensor.numel(); first += rows * row) {
+    for (std::int64_t i = first + valid * row; i < first + rows * row; ++i) {
+      all[static_cast<std::size_t>(i)] = nan;
+    }
+  }
+}
+
+void hide_invalid(HostTensor& tensor, const FillDomain& domain) {
+  if (!domain.valid) return;
+  if (tensor.dtype() == DType::F32) set_nan_from<float>(tensor, domain.valid_axis, *domain.valid);
+  if (tensor.dtype() == DType::F16) set_nan_from<Half>(tensor, domain.valid_axis, *domain.valid);
+}
+
 }  // namespace
 
 std::int64_t row_of(const Shape& shape) {
@@ -159,6 +184,7 @@ HostTensor make_filled(DType dtype, const Shape& shape, const FillSpec& fill, co
     case DType::I64:
       impossible(request, "tensor");
   }
+  hide_invalid(tensor, domain);
   return tensor;
 }
 

@@ -165,7 +165,7 @@ Rule<float> ends(const FillRequest& request) {
 }
 
 /// Keeps what a rule makes within the domain's largest magnitude. NaN stays: it compares with nothing.
-Rule<float> within_domain(const FillRequest& request, Rule<float> rule) {
+Rule<float> within_magnitude(const FillRequest& request, Rule<float> rule) {
   if (request.domain.most == 0) return rule;
   const auto most =
       static_cast<float>(std::min<double>(request.domain.most, static_cast<double>(largest(request.dtype))));
@@ -174,6 +174,22 @@ Rule<float> within_domain(const FillRequest& request, Rule<float> rule) {
         rule(bits, first, out);
         for (float& value : out) value = std::clamp(value, -most, most);
       };
+}
+
+/// Values that are not finite become `hiding`: for scores, -infinity hides.
+Rule<float> hiding(Rule<float> rule, float hiding) {
+  return [rule = std::move(rule), hiding](std::span<const Bits> bits, std::int64_t first,
+                                          std::span<float> out) {
+    rule(bits, first, out);
+    for (float& value : out) value = std::isfinite(value) ? value : hiding;
+  };
+}
+
+Rule<float> within_domain(const FillRequest& request, Rule<float> rule) {
+  if (!request.domain.hides) return within_magnitude(request, std::move(rule));
+  // NaN passes the magnitude, and only it.
+  Rule<float> kept = hiding(std::move(rule), std::numeric_limits<float>::quiet_NaN());
+  return hiding(within_magnitude(request, std::move(kept)), -std::numeric_limits<float>::infinity());
 }
 
 /// Returns the value of `fill: constant`, which may be NaN or infinite; a finite one must stay finite in the

@@ -67,6 +67,30 @@ TEST(FillFloatTest, AMagnitudeBeyondTheTypeCutsInfinitiesToItsLargestNumber) {
   EXPECT_GT(share(all, [](double x) { return x == 65504; }), 0);
 }
 
+TEST(FloatDataFill, WhatIsAddedToScoresIsANumberOrMinusInfinity) {
+  for (const FillKind kind : {FillKind::Special, FillKind::Mixed, FillKind::Nan, FillKind::Saturate}) {
+    const std::vector<double> all = values(DType::F32, kind, {.most = 8, .hides = true});
+    const auto is_mask = [](double value) { return std::fabs(value) <= 8 || value == -HUGE_VAL; };
+    EXPECT_TRUE(std::ranges::all_of(all, is_mask)) << name_of(kind);
+    EXPECT_EQ(std::ranges::count(all, -HUGE_VAL) > 0, kind != FillKind::Saturate) << name_of(kind);
+    EXPECT_GT(std::ranges::count(all, 8), 0) << name_of(kind);
+  }
+}
+
+TEST(FloatDataFill, RowsThatDoNotExistYetAreNan) {
+  for (const DType dtype : {DType::F32, DType::F16}) {
+    const HostTensor all = make_filled(dtype, {2, 5, 3}, {}, {.valid = 4, .valid_axis = 1}, {});
+    const HostTensor plain = make_filled(dtype, {2, 5, 3}, {}, {}, {});
+    for (std::int64_t i = 0; i < all.numel(); ++i) {
+      if (i / 3 % 5 == 4) {
+        EXPECT_TRUE(std::isnan(all.at(i))) << i;
+      } else {
+        EXPECT_EQ(all.at(i), plain.at(i)) << i;
+      }
+    }
+  }
+}
+
 TEST(FillFloatTest, SaturatingDataExceedTheGivenMagnitudeOnBothSides) {
   for (const double hi : {0.0, 100.0}) {
     const double magnitude = hi == 0 ? 1024 : hi;

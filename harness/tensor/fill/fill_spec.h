@@ -2,6 +2,7 @@
 
 #include "harness/tensor/npy/array_file.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,13 @@ struct FillDomain {
                     ///< 1024); Scale: largest (0: 2^-2)
   double most = 0;  ///< float Data: the largest magnitude; what a fill makes beyond it, infinities included,
                     ///< becomes +-most, and NaN stays. 0: any value
+  /// Float Data that is added to scores: NaN and infinities of a fill become -infinity. Others are beyond the
+  /// domain.
+  bool hides = false;
+  /// Floats: the indices along dim `valid_axis` from which on all elements are NaN, whatever the fill: rows of
+  /// a cache that do not exist yet. Nothing: all elements exist.
+  std::optional<std::int64_t> valid;
+  std::size_t valid_axis = 0;
   friend bool operator==(const FillDomain&, const FillDomain&) = default;
 };
 

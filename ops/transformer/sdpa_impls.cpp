@@ -1,0 +1,362 @@
+#include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
+#include "ops/common/unit_error.h"
+#include "ops/transformer/rows.h"
+#include "ops/transformer/sdpa.h"
+#include "ops/transformer/softmax.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::ops {
+namespace {
+
+using references::Sdpa;
+using references::sdpa_params;
+
+constexpr std::int64_t quad = 4;
+constexpr std::int64_t bytes_of_quad = 16;
+constexpr std::int64_t smallest_workgroup = 128;
+constexpr std::int64_t most_rows = 8, most_keys = 4;
+// Parts of the keys are no smaller, and so many workgroups for each shader core keep memory busy.
+constexpr std::int64_t least_keys_of_split = 64, workgroups_of_core = 4;
+constexpr std::int64_t most_splits = 256;
+constexpr std::int64_t invocations_that_join = 256;
+
+Form buffer() {
+  return {Storage::Buffer, Layout::WP};
+}
+
+std::int64_t quads_of(const Sdpa& op) {
+  return op.width / quad;
+}
+std::int64_t queries_of(const Sdpa& op) {
+  return op.tokens * op.heads_of_group();
+}
+std::int64_t all_queries(const Sdpa& op) {
+  return op.batch * op.heads * op.tokens;
+}
+
+std::uint32_t index_of_y(const BuildContext& context) {
+  return static_cast<std::uint32_t>(context.tensors.size() - 1);
+}
+std::uint32_t index_of_mask(const BuildContext& context) {
+  return index_of_y(context) - 1;
+}
+
+/// The defines and push constants of shaders/transformer/sdpa.glslh.
+void add_attention(Dispatch& dispatch, const Sdpa& op) {
+  dispatch.defines = {{"F16", flag(op.dtype == DType::F16)}, {"Q8", flag(op.q8)}, {"MASKED", flag(op.masked)}};
+  dispatch.push.add(quads_of(op)).add(op.valid()).add(op.end_of_keys(0)).add(std::int64_t{op.causal ? 1 : 0});
+  dispatch.push.add(queries_of(op)).add(op.kv_heads).add(op.heads_of_group());
+  for (const auto& [image, token, head] :
+       {std::array{op.first_of_q(1, 0, 0), op.first_of_q(0, 1, 0), op.first_of_q(0, 0, 1)},
+        {op.first_of_row(1, 0, 0), op.first_of_row(0, 1, 0), op.first_of_row(0, 0, 1)}}) {
+    dispatch.push.add(image / op.width).add(token / op.width).add(head / op.width);
+  }
+  dispatch.push.add(static_cast<float>(op.scale));
+}
+
+void bind_at(Dispatch& dispatch, const char* name, Resource resource) {
+  dispatch.defines.push_back({name, std::to_string(dispatch.bindings.size())});
+  dispatch.bindings.emplace_back(resource);
+}
+
+void bind_mask(Dispatch& dispatch, const BuildContext& context, const Sdpa& op) {
+  if (op.masked) bind_at(dispatch, "MASK_AT", Resource::tensor(index_of_mask(context)));
+}
+
+/// Binds k or v (1 or 2), and its scales.
+void bind_rows(Dispatch& dispatch, const Sdpa& op, std::uint32_t tensor) {
+  dispatch.bindings.emplace_back(Resource::tensor(tensor));
+  if (op.q8) dispatch.bindings.emplace_back(Resource::tensor(tensor + 2));
+}
+
+// --- three dispatches -----------------------------------------------------------------------------------
+
+Dispatch scores_of(const BuildContext& context, const Sdpa& op, Resource scores) {
+  Dispatch dispatch{.label = "scores", .shader = "sdpa_scores.comp"};
+  add_attention(dispatch, op);
+  const std::int64_t count = all_queries(op) * op.valid();
+  dispatch.push.add(count);
+  dispatch.bindings = {Resource::tensor(0)};
+  bind_rows(dispatch, op, 1);
+  bind_mask(dispatch, context, op);
+  bind_at(dispatch, "SCORES_AT", scores);
+  set_grid(dispatch, context, count);
+  return dispatch;
+}
+
+Dispatch values_of(const BuildContext& context, const Sdpa& op, Resource weights) {
+  Dispatch dispatch{.label = "values", .shader = "sdpa_values.comp"};
+  add_attention(dispatch, op);
+  const std::int64_t count = all_queries(op) * quads_of(op);
+  dispatch.push.add(count);
+  dispatch.bindings = {weights};
+  bind_rows(dispatch, op, 2);
+  bind_mask(dispatch, context, op);
+  bind_at(dispatch, "Y_AT", Resource::tensor(index_of_y(context)));
+  set_grid(dispatch, context, count);
+  return dispatch;
+}
+
+/// The tensors of a softmax of the scores.
+std::vector<TensorSpec> softmax_tensors(const Sdpa& op) {
+  const TensorSpec rows = row_tensor("scores", DType::F32, {all_queries(op), op.valid()});
+  return {rows, rows};
+}
+
+template <class Use>
+auto with_softmax(const BuildContext& context, const Sdpa& op, const Use& use) {
+  const std::vector<TensorSpec> tensors = softmax_tensors(op);
+  const std::vector<Form> forms(tensors.size(), buffer());
+  return use(BuildContext(context.params, tensors, forms, context.device, context.tune));
+}
+
+Program unfused(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  Program program;
+  const Shape shape{all_queries(op), op.valid()};
+  const Resource scores = add_scratch(program, {"scores", DType::F32, shape, buffer()});
+  const Resource weights = add_scratch(program, {"weights", DType::F32, shape, buffer()});
+  program.dispatches.push_back(scores_of(context, op, scores));
+  const Program softmax = with_softmax(context, op, softmax_program);
+  append(program, softmax, std::array{scores, weights});
+  program.dispatches.push_back(values_of(context, op, weights));
+  return program;
+}
+
+/// Of a score: the additions of its products to four sums and of these, the products by the scales, and the
+/// mask.
+std::int64_t roundings_of_score(const Sdpa& op) {
+  return quads_of(op) + 2 + (op.q8 ? 3 : 2) + (op.masked ? 1 : 0);
+}
+
+double unfused_unit_error(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  const double weights = with_softmax(context, op, softmax_unit_error);
+  return grown_error(op, gamma_of(roundings_of_score(op)) + weights) + gamma_of(op.valid() + 2);
+}
+
+std::optional<std::string> unfused_invalid_reason(const ImplPoint& point) {
+  if (auto reason = sdpa_invalid_reason(point)) return reason;
+  const Sdpa op = sdpa_params(point.params);
+  const std::vector<TensorSpec> tensors = softmax_tensors(op);
+  const std::vector<Form> forms(tensors.size(), buffer());
+  return rows_invalid_reason({point.params, tensors, forms, point.tune});
+}
+
+// --- one pass -------------------------------------------------------------------------------------------
+
+/// How the workgroups of sdpa.comp share the work.
+struct Sharing {
+  std::int64_t rows = 1;        ///< queries of a workgroup
+  std::int64_t keys = 1;        ///< keys that a group of invocations reads at once
+  std::int64_t unit_quads = 1;  ///< quads that an invocation reads at once
+  std::int64_t units = 1;       ///< of an invocation
+  std::int64_t columns = 1;     ///< invocations that share a key
+  std::int64_t local = 1;
+  std::int64_t blocks = 1;      ///< of `rows` queries of a head of the cache
+  std::int64_t splits = 1;
+  std::int64_t split_keys = 1;
+
+  std::int64_t groups() const { return local / columns; }
+  /// Keys that a group sees, one batch after another.
+  std::int64_t batches() const { return div_up(split_keys, groups() * keys); }
+  /// Of the sums, and of three arrays of floats, each in whole units of 16 bytes.
+  std::int64_t shared_bytes() const {
+    return local * units * unit_quads * bytes_of_quad + 3 * div_up(local, quad) * bytes_of_quad;
+  }
+};
+
+std::int64_t rows_of(const ImplPoint& point, const Sdpa& op) {
+  return point.tuned("rows", std::min(power_of_two_from(queries_of(op)), most_rows / 2));
+}
+
+Sharing sharing_of(const BuildContext& context, bool splits) {
+  const Sdpa op = sdpa_params(context.params);
+  Sharing sharing{.rows = rows_of(context, op)};
+  // A CPU reads from its caches, and compiles what is repeated for each key for seconds.
+  sharing.keys = context.tuned("keys", context.device.is_planned_as_cpu() ? 1 : most_keys);
+  const bool is_f32 = op.dtype == DType::F32 && !op.q8;
+  sharing.unit_quads = !is_f32 && quads_of(op) % 2 == 0 ? 2 : 1;
+  const std::int64_t units = quads_of(op) / sharing.unit_quads;
+  const std::int64_t subgroup = std::max<std::int64_t>(1, power_of_two_within(context.device.subgroup_size));
+  const std::int64_t most = most_invocations(context.device);
+  sharing.columns = std::min({power_of_two_from(units), subgroup, most});
+  sharing.units = div_up(units, sharing.columns);
+  const std::int64_t local = context.tuned("local_size", smallest_workgroup);
+  sharing.local = std::max(sharing.columns, power_of_two_within(std::min(local, most)));
+  sharing.blocks = div_up(queries_of(op), sharing.rows);
+  sharing.splits = splits ? context.tuned("splits", splits_by_default(context)) : 1;
+  sharing.split_keys = div_up(op.valid(), sharing.splits);
+  sharing.splits = div_up(op.valid(), sharing.split_keys);  // none is empty
+  return sharing;
+}
+
+Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharing) {
+  Dispatch dispatch{.label = "sdpa", .shader = "sdpa.comp"};
+  add_attention(dispatch, op);
+  const std::int64_t workgroups = op.batch * op.kv_heads * sharing.blocks * sharing.splits;
+  dispatch.push.add(sharing.blocks).add(sharing.splits).add(sharing.split_keys).add(workgroups);
+  for (const auto& [name, value] : {std::pair{"ROWS", sharing.rows},
+                                    {"KEYS", sharing.keys},
+                                    {"UNITS", sharing.units},
+                                    {"UNIT_QUADS", sharing.unit_quads}}) {
+    dispatch.defines.push_back({name, std::to_string(value)});
+  }
+  set_constant(dispatch, "column_bits", std::countr_zero(static_cast<std::uint64_t>(sharing.columns)));
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
+  if (op.q8) {
+    dispatch.bindings.emplace_back(Resource::tensor(3));
+    dispatch.bindings.emplace_back(Resource::tensor(4));
+  }
+  bind_mask(dispatch, context, op);
+  dispatch.local_size = {static_cast<std::uint32_t>(sharing.local), 1, 1};
+  dispatch.workgroups = fold_grid(workgroups * sharing.local, dispatch.local_size[0],
+                                  context.device.max_workgroup_count[0]);
+  dispatch.shared_bytes = static_cast<std::uint32_t>(sharing.shared_bytes());
+  use_subgroups(dispatch, context.device);
+  return dispatch;
+}
+
+Program fused(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  Dispatch dispatch = pass(context, op, sharing_of(context, false));
+  dispatch.defines.push_back({"SPLITS", "0"});
+  bind_at(dispatch, "Y_AT", Resource::tensor(index_of_y(context)));
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+Dispatch join_of(const BuildContext& context, const Sdpa& op, const Sharing& sharing, Resource partial) {
+  Dispatch join{.label = "join", .shader = "sdpa_join.comp"};
+  add_attention(join, op);
+  join.defines = {{"F16", flag(op.dtype == DType::F16)}};
+  join.push.add(sharing.splits).add(all_queries(op));
+  const std::int64_t columns = power_of_two_from(quads_of(op));
+  set_constant(join, "column_bits", std::countr_zero(static_cast<std::uint64_t>(columns)));
+  const std::int64_t local =
+      std::max(columns, std::min(invocations_that_join, most_invocations(context.device)));
+  join.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  join.workgroups =
+      fold_grid(all_queries(op) * local, join.local_size[0], context.device.max_workgroup_count[0]);
+  join.shared_bytes = static_cast<std::uint32_t>(local * bytes_of_quad);
+  join.bindings = {partial, Resource::tensor(index_of_y(context))};
+  return join;
+}
+
+Program split(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  const Sharing sharing = sharing_of(context, true);
+  Program program;
+  const Shape shape{all_queries(op), sharing.splits, op.width + quad};
+  const Resource partial = add_scratch(program, {"partial", DType::F32, shape, buffer()});
+  Dispatch dispatch = pass(context, op, sharing);
+  dispatch.defines.push_back({"SPLITS", "1"});
+  bind_at(dispatch, "Y_AT", partial);
+  program.dispatches = {std::move(dispatch), join_of(context, op, sharing, partial)};
+  return program;
+}
+
+/// Of the weights: their differences, exp() and additions; a batch that raises the largest score multiplies
+/// what is there by one more exp(), and so do both ends. A weight's error counts twice: in the sum of values
+/// and in the total.
+double pass_unit_error(const BuildContext& context, bool splits) {
+  const Sdpa op = sdpa_params(context.params);
+  const Sharing sharing = sharing_of(context, splits);
+  const std::int64_t factors = sharing.batches() + 3;
+  const std::int64_t additions = sharing.keys * sharing.batches() + sharing.groups() + sharing.splits + 2;
+  const double of_weights = 4 * static_cast<double>(factors) * float32_ulp;
+  return 2 * (grown_error(op, gamma_of(roundings_of_score(op) + 8) + 4 * float32_ulp) + of_weights +
+              gamma_of(additions + 2 * factors)) +
+         4 * float32_ulp;
+}
+
+std::vector<Tunable> tunables(bool splits) {
+  Tunable local = local_size_tunable();
+  local.doc = "invocations of a workgroup, rounded down to a power of two; by default 128";
+  std::vector<Tunable> tunables{{.name = "rows",
+                                 .fallback = 0,
+                                 .min = 1,
+                                 .max = most_rows,
+                                 .doc = "queries of a workgroup, which share what it reads of the cache; by "
+                                        "default as many as share a head of it, 4 at most",
+                                 .allowed = {1, 2, 4, 8}},
+                                {.name = "keys",
+                                 .fallback = 0,
+                                 .min = 1,
+                                 .max = most_keys,
+                                 .doc = "keys that a group of invocations reads at once; by default 4, but 1 on "
+                                        "a CPU",
+                                 .allowed = {1, 2, 4}},
+                                std::move(local)};
+  if (splits) {
+    tunables.push_back({.name = "splits",
+                        .fallback = 0,
+                        .min = 1,
+                        .max = most_splits,
+                        .doc = "workgroups that share the keys of a query; by default chosen from the shape "
+                               "and the device"});
+  }
+  return tunables;
+}
+
+std::optional<std::string> unsupported_reason(const BuildContext& context, bool splits) {
+  const Sharing sharing = sharing_of(context, splits);
+  const std::int64_t most = context.device.max_shared_bytes;
+  if (sharing.shared_bytes() <= most) return std::nullopt;
+  return "workgroups of " + std::to_string(sharing.local) + " invocations need " +
+         std::to_string(sharing.shared_bytes()) + " bytes of shared memory, maxComputeSharedMemorySize is " +
+         std::to_string(most);
+}
+
+Impl one_pass(bool splits) {
+  Impl impl{.name = splits ? "split" : "fused"};
+  impl.ceiling = Ceiling::Fp32;
+  impl.tunables = tunables(splits);
+  impl.build = splits ? split : fused;
+  impl.invalid_reason = sdpa_invalid_reason;
+  impl.unsupported_reason = [splits](const BuildContext& context) {
+    return unsupported_reason(context, splits);
+  };
+  impl.unit_error = [splits](const BuildContext& context) { return pass_unit_error(context, splits); };
+  return impl;
+}
+
+}  // namespace
+
+std::int64_t splits_by_default(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  const std::int64_t blocks = op.batch * op.kv_heads * div_up(queries_of(op), rows_of(context, op));
+  const std::int64_t wanted = workgroups_of_core * context.device.shader_cores_or_assumed() / blocks;
+  return std::clamp<std::int64_t>(std::min(wanted, op.valid() / least_keys_of_split), 1, most_splits);
+}
+
+Impl unfused_sdpa() {
+  Impl impl{.name = "unfused"};
+  impl.summary = "three dispatches: scores, their softmax, and the sums of values";
+  impl.ceiling = Ceiling::Fp32;
+  impl.tunables = {local_size_tunable()};
+  impl.build = unfused;
+  impl.invalid_reason = unfused_invalid_reason;
+  impl.unit_error = unfused_unit_error;
+  return impl;
+}
+
+Impl fused_sdpa() {
+  Impl impl = one_pass(false);
+  impl.summary = "one dispatch: softmax on the way over the keys";
+  return impl;
+}
+
+Impl split_sdpa() {
+  Impl impl = one_pass(true);
+  impl.summary = "as fused, but several workgroups share the keys of a query, and a dispatch joins them";
+  return impl;
+}
+
+}  // namespace assay::ops
