@@ -16,7 +16,8 @@ namespace {
 using references::Sdpa;
 using references::sdpa_params;
 
-constexpr std::int64_t operations = 4;  // of a value of a key that a query sees: two multiplications and additions
+constexpr std::int64_t operations =
+    4;  // of a value of a key that a query sees: two multiplications and additions
 
 constexpr std::int64_t largest_width = 256;
 constexpr double largest_int8 = 128;
@@ -100,37 +101,43 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
 }
 
 std::vector<ParamSpec> params() {
-  return {integer("B").at_least(1).by_default(std::int64_t{1}).says("batch"),
-          integer("S").at_least(1).says("tokens, each of which has a query for each head"),
-          integer("H").at_least(1).says("heads of q and y"),
-          integer("Hkv")
-              .at_least(1)
-              .derived([](const Params& earlier) { return earlier.integer("H"); })
-              .says("heads of the cache, each for H / Hkv heads of q; by default H"),
-          integer("D").at_least(1).at_most(largest_width).says("values of a head"),
-          integer("start_pos").at_least(0).by_default(std::int64_t{0}).says("position of the first token"),
-          integer("C")
-              .at_least(1)
-              .derived([](const Params& earlier) {
-                return earlier.integer("start_pos") + earlier.integer("S");
-              })
-              .says("rows of the cache, of which start_pos + S exist; by default no more"),
-          boolean("causal").by_default(true).says("a token sees no later one"),
-          boolean("mask").by_default(false).says("a mask of numbers and -infinity is added to the scores"),
-          choice("layout", {"bshd", "bhsd"})
-              .by_default(std::string("bshd"))
-              .says("order of the dims of q, k, v and y: batch, token, head, value, or batch, head, token, value"),
-          choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of q and y"),
-          choice("cache_dtype", {"float", "q8"})
-              .by_default(std::string("float"))
-              .says("type of k and v: that of q, or int8 with a scale for each row of each head"),
-          scale_param()};
+  return {
+      integer("B").at_least(1).by_default(std::int64_t{1}).says("batch"),
+      integer("S").at_least(1).says("tokens, each of which has a query for each head"),
+      integer("H").at_least(1).says("heads of q and y"),
+      integer("Hkv")
+          .at_least(1)
+          .derived([](const Params& earlier) { return earlier.integer("H"); })
+          .says("heads of the cache, each for H / Hkv heads of q; by default H"),
+      integer("D").at_least(1).at_most(largest_width).says("values of a head"),
+      integer("start_pos").at_least(0).by_default(std::int64_t{0}).says("position of the first token"),
+      integer("C")
+          .at_least(1)
+          .derived([](const Params& earlier) { return earlier.integer("start_pos") + earlier.integer("S"); })
+          .says("rows of the cache, of which start_pos + S exist; by default no more"),
+      boolean("causal").by_default(true).says("a token sees no later one"),
+      boolean("mask").by_default(false).says("a mask of numbers and -infinity is added to the scores"),
+      choice("layout", {"bshd", "bhsd"})
+          .by_default(std::string("bshd"))
+          .says(
+              "order of the dims of q, k, v and y: batch, token, head, value, or batch, head, token, value"),
+      choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of q and y"),
+      choice("cache_dtype", {"float", "q8"})
+          .by_default(std::string("float"))
+          .says("type of k and v: that of q, or int8 with a scale for each row of each head"),
+      scale_param()};
 }
+
+// From so many queries of a head of the cache on, matrices are full.
+constexpr std::int64_t queries_of_matrices = 64;
 
 Impl automatic() {
   Impl impl{.name = "auto"};
-  impl.summary = "the impl that is fastest for the shape: split for few queries, else fused";
+  impl.summary = "split for few queries, else coopmat where there are matrices, else fused";
   impl.choose = [](const BuildContext& context) -> std::vector<std::string> {
+    const Sdpa op = sdpa_params(context.params);
+    const bool has_many = op.tokens * op.heads_of_group() >= queries_of_matrices;
+    if (has_many && has_matrices_for_sdpa(context)) return {"coopmat", "fused"};
     return {splits_by_default(context) > 1 ? "split" : "fused"};
   };
   return impl;
@@ -159,7 +166,7 @@ Op sdpa() {
       .reference = references::sdpa,
       .work = work,
       .tokens = [](const Params& params) { return params.integer("B") * params.integer("S"); },
-      .impls = {automatic(), fused_sdpa(), split_sdpa(), unfused_sdpa()},
+      .impls = {automatic(), fused_sdpa(), split_sdpa(), coopmat_sdpa(), unfused_sdpa()},
   };
 }
 

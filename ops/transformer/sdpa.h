@@ -26,8 +26,21 @@ std::optional<std::string> sdpa_invalid_reason(const ImplPoint& point);
 /// The workgroups that share the keys of a query with impl `split`, where no case tunes them.
 std::int64_t splits_by_default(const BuildContext& context);
 
+/// Appends the push constants of shaders/transformer/sdpa.glslh and sets its defines.
+void add_attention(Dispatch& dispatch, const references::Sdpa& op);
+
+/// Binds a resource and defines `name` as the number of its binding.
+void bind_at(Dispatch& dispatch, const char* name, Resource resource);
+/// Binds the mask, if there is one, at MASK_AT.
+void bind_mask(Dispatch& dispatch, const BuildContext& context, const references::Sdpa& op);
+std::uint32_t index_of_y(const BuildContext& context);
+
+/// Whether impl `coopmat` can run, as far as types, widths and the device's matrices decide.
+bool has_matrices_for_sdpa(const BuildContext& context);
+
 Impl unfused_sdpa();  ///< three dispatches: scores, softmax, sums of values
 Impl fused_sdpa();    ///< one pass with online softmax
+Impl coopmat_sdpa();  ///< one pass by cooperative matrices
 Impl split_sdpa();    ///< the same by several workgroups, whose results a second dispatch joins
 
 }  // namespace assay::ops

@@ -41,35 +41,6 @@ std::int64_t all_queries(const Sdpa& op) {
   return op.batch * op.heads * op.tokens;
 }
 
-std::uint32_t index_of_y(const BuildContext& context) {
-  return static_cast<std::uint32_t>(context.tensors.size() - 1);
-}
-std::uint32_t index_of_mask(const BuildContext& context) {
-  return index_of_y(context) - 1;
-}
-
-/// The defines and push constants of shaders/transformer/sdpa.glslh.
-void add_attention(Dispatch& dispatch, const Sdpa& op) {
-  dispatch.defines = {{"F16", flag(op.dtype == DType::F16)}, {"Q8", flag(op.q8)}, {"MASKED", flag(op.masked)}};
-  dispatch.push.add(quads_of(op)).add(op.valid()).add(op.end_of_keys(0)).add(std::int64_t{op.causal ? 1 : 0});
-  dispatch.push.add(queries_of(op)).add(op.kv_heads).add(op.heads_of_group());
-  for (const auto& [image, token, head] :
-       {std::array{op.first_of_q(1, 0, 0), op.first_of_q(0, 1, 0), op.first_of_q(0, 0, 1)},
-        {op.first_of_row(1, 0, 0), op.first_of_row(0, 1, 0), op.first_of_row(0, 0, 1)}}) {
-    dispatch.push.add(image / op.width).add(token / op.width).add(head / op.width);
-  }
-  dispatch.push.add(static_cast<float>(op.scale));
-}
-
-void bind_at(Dispatch& dispatch, const char* name, Resource resource) {
-  dispatch.defines.push_back({name, std::to_string(dispatch.bindings.size())});
-  dispatch.bindings.emplace_back(resource);
-}
-
-void bind_mask(Dispatch& dispatch, const BuildContext& context, const Sdpa& op) {
-  if (op.masked) bind_at(dispatch, "MASK_AT", Resource::tensor(index_of_mask(context)));
-}
-
 /// Binds k or v (1 or 2), and its scales.
 void bind_rows(Dispatch& dispatch, const Sdpa& op, std::uint32_t tensor) {
   dispatch.bindings.emplace_back(Resource::tensor(tensor));
@@ -160,7 +131,7 @@ struct Sharing {
   std::int64_t units = 1;       ///< of an invocation
   std::int64_t columns = 1;     ///< invocations that share a key
   std::int64_t local = 1;
-  std::int64_t blocks = 1;      ///< of `rows` queries of a head of the cache
+  std::int64_t blocks = 1;  ///< of `rows` queries of a head of the cache
   std::int64_t splits = 1;
   std::int64_t split_keys = 1;
 
@@ -217,8 +188,8 @@ Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharin
   }
   bind_mask(dispatch, context, op);
   dispatch.local_size = {static_cast<std::uint32_t>(sharing.local), 1, 1};
-  dispatch.workgroups = fold_grid(workgroups * sharing.local, dispatch.local_size[0],
-                                  context.device.max_workgroup_count[0]);
+  dispatch.workgroups =
+      fold_grid(workgroups * sharing.local, dispatch.local_size[0], context.device.max_workgroup_count[0]);
   dispatch.shared_bytes = static_cast<std::uint32_t>(sharing.shared_bytes());
   use_subgroups(dispatch, context.device);
   return dispatch;
@@ -279,21 +250,22 @@ double pass_unit_error(const BuildContext& context, bool splits) {
 std::vector<Tunable> tunables(bool splits) {
   Tunable local = local_size_tunable();
   local.doc = "invocations of a workgroup, rounded down to a power of two; by default 128";
-  std::vector<Tunable> tunables{{.name = "rows",
-                                 .fallback = 0,
-                                 .min = 1,
-                                 .max = most_rows,
-                                 .doc = "queries of a workgroup, which share what it reads of the cache; by "
-                                        "default as many as share a head of it, 4 at most",
-                                 .allowed = {1, 2, 4, 8}},
-                                {.name = "keys",
-                                 .fallback = 0,
-                                 .min = 1,
-                                 .max = most_keys,
-                                 .doc = "keys that a group of invocations reads at once; by default 4, but 1 on "
-                                        "a CPU",
-                                 .allowed = {1, 2, 4}},
-                                std::move(local)};
+  std::vector<Tunable> tunables{
+      {.name = "rows",
+       .fallback = 0,
+       .min = 1,
+       .max = most_rows,
+       .doc = "queries of a workgroup, which share what it reads of the cache; by "
+              "default as many as share a head of it, 4 at most",
+       .allowed = {1, 2, 4, 8}},
+      {.name = "keys",
+       .fallback = 0,
+       .min = 1,
+       .max = most_keys,
+       .doc = "keys that a group of invocations reads at once; by default 4, but 1 on "
+              "a CPU",
+       .allowed = {1, 2, 4}},
+      std::move(local)};
   if (splits) {
     tunables.push_back({.name = "splits",
                         .fallback = 0,
@@ -328,6 +300,32 @@ Impl one_pass(bool splits) {
 }
 
 }  // namespace
+
+std::uint32_t index_of_y(const BuildContext& context) {
+  return static_cast<std::uint32_t>(context.tensors.size() - 1);
+}
+
+void add_attention(Dispatch& dispatch, const Sdpa& op) {
+  dispatch.defines = {
+      {"F16", flag(op.dtype == DType::F16)}, {"Q8", flag(op.q8)}, {"MASKED", flag(op.masked)}};
+  dispatch.push.add(quads_of(op)).add(op.valid()).add(op.end_of_keys(0)).add(std::int64_t{op.causal ? 1 : 0});
+  dispatch.push.add(queries_of(op)).add(op.kv_heads).add(op.heads_of_group());
+  for (const auto& [image, token, head] :
+       {std::array{op.first_of_q(1, 0, 0), op.first_of_q(0, 1, 0), op.first_of_q(0, 0, 1)},
+        {op.first_of_row(1, 0, 0), op.first_of_row(0, 1, 0), op.first_of_row(0, 0, 1)}}) {
+    dispatch.push.add(image / op.width).add(token / op.width).add(head / op.width);
+  }
+  dispatch.push.add(static_cast<float>(op.scale));
+}
+
+void bind_at(Dispatch& dispatch, const char* name, Resource resource) {
+  dispatch.defines.push_back({name, std::to_string(dispatch.bindings.size())});
+  dispatch.bindings.emplace_back(resource);
+}
+
+void bind_mask(Dispatch& dispatch, const BuildContext& context, const Sdpa& op) {
+  if (op.masked) bind_at(dispatch, "MASK_AT", Resource::tensor(index_of_y(context) - 1));
+}
 
 std::int64_t splits_by_default(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);

@@ -109,8 +109,7 @@ Sums sums_of(const Query& query, std::span<const Score> weights, double total) {
   const auto width = static_cast<std::size_t>(query.op.width);
   Sums sums{std::vector<double>(width), std::vector<double>(width), std::vector<double>(width)};
   for (const Score& one : weights) {
-    const std::span<const double> v =
-        query.values.subspan(static_cast<std::size_t>(one.key) * width, width);
+    const std::span<const double> v = query.values.subspan(static_cast<std::size_t>(one.key) * width, width);
     const double factor = one.score > 0 ? one.score * (1 + one.size + mean_size) : 0;
     for (std::size_t d = 0; d < width; ++d) {
       sums.value[d] += one.score * v[d];
@@ -183,8 +182,8 @@ std::int64_t Sdpa::first_of_q(std::int64_t image, std::int64_t token, std::int64
 }
 
 std::int64_t Sdpa::first_of_row(std::int64_t image, std::int64_t row, std::int64_t kv_head) const {
-  const std::int64_t number =
-      by_heads ? (image * kv_heads + kv_head) * capacity + row : (image * capacity + row) * kv_heads + kv_head;
+  const std::int64_t number = by_heads ? (image * kv_heads + kv_head) * capacity + row
+                                       : (image * capacity + row) * kv_heads + kv_head;
   return number * width;
 }
 

@@ -12,15 +12,15 @@ namespace assay::references {
 
 /// Scaled dot-product attention with grouped queries, whose keys and values lie in a cache.
 struct Sdpa {
-  std::int64_t batch, tokens;        ///< B, S: queries of each head
-  std::int64_t heads, kv_heads;      ///< H, Hkv: head h reads the cache's head h / (H / Hkv)
-  std::int64_t width;                ///< D: values of a head
-  std::int64_t capacity;             ///< C: rows of the cache
-  std::int64_t start;                ///< position of the first query
-  bool causal, masked, by_heads;     ///< by_heads: the layout is bhsd
-  bool q8;                           ///< k and v are int8 with a scale a row
-  double scale;                      ///< of the scores
-  DType dtype;                       ///< of q and y, and of k and v unless these are int8
+  std::int64_t batch, tokens;     ///< B, S: queries of each head
+  std::int64_t heads, kv_heads;   ///< H, Hkv: head h reads the cache's head h / (H / Hkv)
+  std::int64_t width;             ///< D: values of a head
+  std::int64_t capacity;          ///< C: rows of the cache
+  std::int64_t start;             ///< position of the first query
+  bool causal, masked, by_heads;  ///< by_heads: the layout is bhsd
+  bool q8;                        ///< k and v are int8 with a scale a row
+  double scale;                   ///< of the scores
+  DType dtype;                    ///< of q and y, and of k and v unless these are int8
 
   std::int64_t heads_of_group() const { return heads / kv_heads; }
   /// Rows of the cache that exist: those of the tokens before and of these.

@@ -66,8 +66,8 @@ Expected one_query(const Params& params, const std::vector<double>& q, const std
 }
 
 TEST(Sdpa, WeighsTheValuesOfVisibleKeysAlone) {
-  const Expected y = one_query(attention(1, 1, 3), {1, 0}, {0, 5, std::log(3.0F), 5, nan, nan},
-                               {4, 8, 8, 16, nan, nan});
+  const Expected y =
+      one_query(attention(1, 1, 3), {1, 0}, {0, 5, std::log(3.0F), 5, nan, nan}, {4, 8, 8, 16, nan, nan});
   EXPECT_NEAR(y.values.at(0), 0.25 * 4 + 0.75 * 8, 1e-6);
   EXPECT_NEAR(y.values.at(1), 0.25 * 8 + 0.75 * 16, 1e-6);
 }
@@ -88,9 +88,9 @@ TEST(Sdpa, AMaskHidesOrShiftsAndWithoutAKeyThereAreZeros) {
   params.set("mask", true);
   EXPECT_THAT(one_query(params, {1, 1}, {nan, 1, 1, 1}, {nan, 1, 7, 9}, {-infinity, 5}).values.as<double>(),
               ElementsAre(DoubleEq(7), DoubleEq(9)));
-  EXPECT_THAT(one_query(params, {nan, 1}, {nan, 1, 1, 1}, {nan, 1, 7, 9}, {-infinity, -infinity})
-                  .values.as<double>(),
-              ElementsAre(0, 0));
+  EXPECT_THAT(
+      one_query(params, {nan, 1}, {nan, 1, 1, 1}, {nan, 1, 7, 9}, {-infinity, -infinity}).values.as<double>(),
+      ElementsAre(0, 0));
 }
 
 TEST(Sdpa, NanOfAVisibleKeyIsInTheRowAndThatOfAValueInItsColumn) {

@@ -3,7 +3,7 @@
 
     python3 scripts/peers/pytorch.py >pytorch.csv        with a Python that has PyTorch with CUDA; GROUP... chooses
                                                          among linear, decode, quantization, convolution,
-                                                         transformer, external
+                                                         transformer, attention, external
     assay import pytorch.csv --as 'PyTorch' --rows assay-out --out peers
 
 Each kernel is captured in a CUDA graph, over as many sets of inputs as exceed the last-level cache several times (cold
@@ -17,6 +17,7 @@ import sys
 
 import torch
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 RUNS_PER_GRAPH, REPLAYS, WARM_UP_REPLAYS = 24, 40, 3
 COLD_BYTES = 400e6  # several times the last-level cache of today's GPUs
@@ -227,6 +228,45 @@ def transformer_entries():
                "torch.compile")
 
 
+ATTENTION = [  # S, H, Hkv, D, keys: decode of four models at some contexts, then prefill
+    (1, 32, 8, 128, 128), (1, 32, 8, 128, 1024), (1, 32, 8, 128, 4096), (1, 32, 8, 128, 32768), (1, 32, 8, 64, 4096),
+    (1, 16, 8, 128, 4096), (1, 24, 8, 128, 4096), (128, 32, 8, 128, 128), (512, 32, 8, 128, 512),
+    (2048, 32, 8, 128, 2048)]
+
+
+def attention_entries():
+    """scaled_dot_product_attention by the fastest of its backends."""
+    backends = [SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION, SDPBackend.EFFICIENT_ATTENTION]
+    for tokens, heads, kv_heads, width, keys in ATTENTION:
+        sets = cold_sets(4 * keys * kv_heads * width) if tokens == 1 else 1
+
+        def make_with(backend, of=(tokens, heads, kv_heads, width, keys)):
+            tokens, heads, kv_heads, width, keys = of
+
+            def tensor(rows, count):
+                return torch.randn(1, rows, count, width, device=DEVICE, dtype=torch.float16).transpose(1, 2)
+
+            def make():
+                q, k, v = tensor(tokens, heads), tensor(keys, kv_heads), tensor(keys, kv_heads)
+
+                def attend():
+                    with sdpa_kernel(backend):
+                        return functional.scaled_dot_product_attention(q, k, v, is_causal=tokens > 1, enable_gqa=True)
+                return attend
+            return make
+
+        best = None
+        for backend in backends:
+            try:
+                us = median_us(make_with(backend), sets)
+            except RuntimeError:
+                continue  # not for these shapes
+            if best is None or us < best[0]:
+                best = us, backend
+        yield ("sdpa", (1, tokens, heads, width), f"Hkv={kv_heads} keys={keys} dtype=f16",
+               "cold" if tokens == 1 else "hot", None, best[0], f"scaled_dot_product_attention, {best[1].name}")
+
+
 @torch.compile
 def rope_pairs(x, cosines, sines):
     a, b = x[..., 0::2].float(), x[..., 1::2].float()
@@ -260,7 +300,8 @@ def external_entries():
 
 
 GROUPS = {"linear": linear_entries, "decode": decode_entries, "quantization": quantization_entries,
-          "convolution": convolution_entries, "transformer": transformer_entries, "external": external_entries}
+          "convolution": convolution_entries, "transformer": transformer_entries,
+          "attention": attention_entries, "external": external_entries}
 
 
 def main():
@@ -272,7 +313,7 @@ def main():
     with torch.inference_mode():
         for group in sys.argv[1:] or GROUPS:
             for op, shape, params, cache, make, sets, how in GROUPS[group]():
-                us = median_us(make, sets)
+                us = sets if make is None else median_us(make, sets)  # measured already
                 out.writerow([op, "x".join(map(str, shape)), params, cache, f"{us:.2f}", f"{where}: {how}"])
                 sys.stdout.flush()
 

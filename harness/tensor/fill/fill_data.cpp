@@ -178,11 +178,11 @@ Rule<float> within_magnitude(const FillRequest& request, Rule<float> rule) {
 
 /// Values that are not finite become `hiding`: for scores, -infinity hides.
 Rule<float> hiding(Rule<float> rule, float hiding) {
-  return [rule = std::move(rule), hiding](std::span<const Bits> bits, std::int64_t first,
-                                          std::span<float> out) {
-    rule(bits, first, out);
-    for (float& value : out) value = std::isfinite(value) ? value : hiding;
-  };
+  return
+      [rule = std::move(rule), hiding](std::span<const Bits> bits, std::int64_t first, std::span<float> out) {
+        rule(bits, first, out);
+        for (float& value : out) value = std::isfinite(value) ? value : hiding;
+      };
 }
 
 Rule<float> within_domain(const FillRequest& request, Rule<float> rule) {

@@ -58,8 +58,8 @@ struct FillDomain {
   /// Float Data that is added to scores: NaN and infinities of a fill become -infinity. Others are beyond the
   /// domain.
   bool hides = false;
-  /// Floats: the indices along dim `valid_axis` from which on all elements are NaN, whatever the fill: rows of
-  /// a cache that do not exist yet. Nothing: all elements exist.
+  /// Floats: the indices along dim `valid_axis` from which on all elements are NaN, whatever the fill: rows
+  /// of a cache that do not exist yet. Nothing: all elements exist.
   std::optional<std::int64_t> valid;
   std::size_t valid_axis = 0;
   friend bool operator==(const FillDomain&, const FillDomain&) = default;

@@ -1,0 +1,207 @@
+#include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
+#include "ops/common/unit_error.h"
+#include "ops/linear/coopmat_tiling.h"
+#include "ops/transformer/sdpa.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace assay::ops {
+namespace {
+
+using references::Sdpa;
+using references::sdpa_params;
+
+constexpr LinearKind halves{XKind::Real, WeightKind::Int8};  // the kind of product whose fragments are taken
+constexpr std::int64_t values_of_unit = 8, bytes_of_unit = 16, quad = 4;
+constexpr std::int64_t most_columns_of_head = 16;  // repetitions in shaders/common/unroll.glslh
+constexpr double error_of_half_weight = 0x1p-11;
+
+struct AttentionTiling {
+  bool plain = true;
+  Fragment fragment{.m = 16, .n = 16, .k = 16};
+  std::int64_t lanes = 16;  ///< of a subgroup
+  std::int64_t width = 16;  ///< D
+  std::int64_t fragments_m = 1;
+  std::int64_t keys = 32;
+  std::int64_t subgroups = 4;
+
+  std::int64_t rows() const { return fragments_m * fragment.m; }  ///< queries of a subgroup
+  std::int64_t rows_of_workgroup() const { return subgroups * rows(); }
+  std::int64_t lanes_of_row() const { return lanes / rows(); }
+  std::int64_t invocations() const { return subgroups * lanes; }
+  std::int64_t units_of_row() const { return width / values_of_unit; }
+  std::int64_t tile_loads() const { return div_up(keys * units_of_row(), invocations()); }
+  /// Tiles of k and of v, and the subgroups' areas: shaders/transformer/sdpa_coopmat.comp.
+  std::int64_t pool_units() const {
+    const std::int64_t area = rows() * (keys / quad + 1) + rows() / quad;
+    return 2 * keys * (units_of_row() + 1) + subgroups * area;
+  }
+  /// And the number of a tile with NaN, in whole units.
+  std::int64_t shared_bytes() const { return (pool_units() + 1) * bytes_of_unit; }
+};
+
+AttentionTiling tiling_of(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  const std::optional<Fragment> matrices = fragment_of(context.device, halves, wanted_fragment(context));
+  AttentionTiling tiling;
+  tiling.plain = context.tuned("plain", matrices ? 0 : 1) != 0;
+  if (matrices) tiling.fragment = *matrices;
+  tiling.lanes = tiling.plain ? tiling.fragment.m : context.device.subgroup_size;
+  tiling.width = op.width;
+  tiling.fragments_m = context.tuned("subgroup_m", tiling.fragment.m) / tiling.fragment.m;
+  tiling.keys = context.tuned("tile_keys", op.width > 64 ? 32 : 64);
+  tiling.subgroups = context.tuned("subgroups", 4);
+  return tiling;
+}
+
+void define(Dispatch& dispatch, const char* name, std::int64_t value) {
+  dispatch.defines.push_back({name, std::to_string(value)});
+}
+
+void add_defines(Dispatch& dispatch, const AttentionTiling& tiling) {
+  const Fragment& fragment = tiling.fragment;
+  define(dispatch, "MATRICES", tiling.plain ? 0 : 1);
+  if (!tiling.plain && fragment.extension == MatrixExtension::Khr) add_khr_matrices(dispatch.defines);
+  define(dispatch, "FRAGMENT_M", fragment.m);
+  define(dispatch, "FRAGMENT_N", fragment.n);
+  define(dispatch, "FRAGMENT_K", fragment.k);
+  define(dispatch, "ELEMENTS", tiling.plain ? 0 : fragment.m * fragment.n / tiling.lanes);
+  define(dispatch, "FRAGMENTS_M", tiling.fragments_m);
+  define(dispatch, "KEY_COLUMNS", tiling.keys / fragment.n);
+  define(dispatch, "KEY_STEPS", tiling.keys / fragment.k);
+  define(dispatch, "FRAGMENTS_OF_SCORES", tiling.fragments_m * (tiling.keys / fragment.n));
+  define(dispatch, "HEAD_COLUMNS", tiling.width / fragment.n);
+  define(dispatch, "HEAD_STEPS", tiling.width / fragment.k);
+  define(dispatch, "LANES_OF_ROW", tiling.lanes_of_row());
+  define(dispatch, "UNITS_OF_ROW", tiling.units_of_row());
+}
+
+Program build(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  const AttentionTiling tiling = tiling_of(context);
+  Dispatch dispatch{.label = "sdpa", .shader = "sdpa_coopmat.comp"};
+  add_attention(dispatch, op);
+  dispatch.defines = {{"MASKED", flag(op.masked)}};
+  const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), tiling.rows_of_workgroup());
+  const std::int64_t workgroups = op.batch * op.kv_heads * blocks;
+  dispatch.push.add(blocks).add(workgroups);
+  add_defines(dispatch, tiling);
+  set_constant(dispatch, "subgroup_lanes", tiling.lanes);
+  set_constant(dispatch, "tile_loads", tiling.tile_loads());
+  set_constant(dispatch, "pool_units", tiling.pool_units());
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
+  bind_mask(dispatch, context, op);
+  bind_at(dispatch, "Y_AT", Resource::tensor(index_of_y(context)));
+  const std::int64_t local = tiling.invocations();
+  dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  dispatch.workgroups =
+      fold_grid(workgroups * local, dispatch.local_size[0], context.device.max_workgroup_count[0]);
+  dispatch.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
+  if (!tiling.plain) demand_subgroup_size(dispatch, context.device);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
+  if (auto reason = sdpa_invalid_reason(point)) return reason;
+  const Sdpa op = sdpa_params(point.params);
+  if (op.dtype != DType::F16) return "q is f32, which half floats would round: use f16 or another impl";
+  if (op.q8) return "k and v are int8, which half floats would round when they are scaled";
+  const std::int64_t columns = op.width / 16;
+  if (op.width % 16 == 0 && (columns == 6 || power_of_two_from(columns) == columns)) return std::nullopt;
+  return fmt::format("D is {}, but must be 16, 32, 64, 96, 128 or 256", op.width);
+}
+
+std::optional<std::string> size_unsupported_reason(const AttentionTiling& tiling, const DeviceInfo& device) {
+  const Fragment& fragment = tiling.fragment;
+  const std::int64_t columns = tiling.width / fragment.n;
+  if (tiling.width % fragment.k != 0 || tiling.keys % fragment.k != 0 || columns > most_columns_of_head) {
+    return fmt::format("fragments of {} x {} x {} do not fit in heads of {} and tiles of {} keys", fragment.m,
+                       fragment.n, fragment.k, tiling.width, tiling.keys);
+  }
+  const std::int64_t lanes = tiling.lanes_of_row();
+  if (tiling.lanes != lanes * tiling.rows() || (lanes != 1 && lanes != 2 && lanes != 4)) {
+    return fmt::format("{} invocations of a subgroup cannot share {} queries evenly", tiling.lanes,
+                       tiling.rows());
+  }
+  const std::int64_t most = most_invocations(device);
+  if (tiling.invocations() > most) {
+    return fmt::format("workgroups of {} invocations exceed the device's {}", tiling.invocations(), most);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> unsupported_reason(const BuildContext& context) {
+  const DeviceInfo& device = context.device;
+  const WantedFragment wanted = wanted_fragment(context);
+  const bool names_matrices = wanted.matrices != WantedMatrices::Any;
+  const bool needs_matrices = context.tuned("plain", names_matrices ? 0 : 1) == 0 || context.tune.empty();
+  if (needs_matrices && !fragment_of(device, halves, wanted)) {
+    return "VK_KHR_ or VK_NV_cooperative_matrix with products of f16 to f32 is missing";
+  }
+  const AttentionTiling tiling = tiling_of(context);
+  if (auto reason = size_unsupported_reason(tiling, device)) return reason;
+  const auto local = static_cast<std::uint32_t>(tiling.invocations());
+  if (!tiling.plain && !device.knows_subgroup_size({local, 1, 1})) {
+    return fmt::format("full subgroups of {} cannot be demanded in workgroups of {}", device.subgroup_size,
+                       local);
+  }
+  if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
+  return fmt::format(
+      "tiles of {} queries and {} keys need {} bytes of shared memory, "
+      "maxComputeSharedMemorySize is {}",
+      tiling.rows_of_workgroup(), tiling.keys, tiling.shared_bytes(), device.max_shared_bytes);
+}
+
+/// Besides the weights' roundings to halves: those of a score, of exp(), one for each key in both sums, and a
+/// factor for each tile that raises the largest score.
+double unit_error(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  const AttentionTiling tiling = tiling_of(context);
+  const std::int64_t tiles = div_up(op.valid(), tiling.keys);
+  const double of_scores = grown_error(op, gamma_of(op.width + 12) + 4 * float32_ulp);
+  const double of_factors = 4 * static_cast<double>(tiles + 1) * float32_ulp;
+  return error_of_half_weight + 2 * (of_scores + of_factors + gamma_of(op.valid() + 2 * tiles + 8)) +
+         4 * float32_ulp;
+}
+
+std::vector<Tunable> tunables() {
+  return {
+      {.name = "tile_keys",
+       .doc = "keys of a tile in shared memory; by default 32, or 64 for D of 64 and less",
+       .allowed = {32, 64}},
+      {.name = "subgroup_m",
+       .doc = "queries of a subgroup; by default those of a fragment",
+       .allowed = {16, 32}},
+      {.name = "subgroups", .doc = "subgroups of a workgroup; by default 4", .allowed = {1, 2, 4, 8}},
+      {.name = "matrices",
+       .max = 2,
+       .doc =
+           "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
+      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"}};
+}
+
+}  // namespace
+
+bool has_matrices_for_sdpa(const BuildContext& context) {
+  return !invalid_reason(context) && fragment_of(context.device, halves).has_value();
+}
+
+Impl coopmat_sdpa() {
+  Impl impl{.name = "coopmat"};
+  impl.summary = "one dispatch: subgroups multiply cooperative matrices of half floats";
+  impl.ceiling = Ceiling::CoopFp16;
+  impl.tunables = tunables();
+  impl.build = build;
+  impl.invalid_reason = invalid_reason;
+  impl.unsupported_reason = unsupported_reason;
+  impl.unit_error = unit_error;
+  return impl;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,323 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Attention by cooperative matrices of half floats (common/matrices.glslh), in one pass over the keys. A workgroup
+// computes a tile of queries that read the same head of the cache; each of its subgroups computes ROWS of them. The
+// keys are processed in tiles of KEYS rows of k and v, which lie in shared memory while the next ones are being loaded
+// into registers. Scores go through shared memory, in an area of the subgroup, where LANES_OF_ROW of its invocations
+// turn those of a row into weights.
+//
+// FRAGMENTS_M  fragments of a subgroup along its queries: 1 or 2
+// KEY_COLUMNS, KEY_STEPS  fragments along the keys of a tile, of scores and of weights
+// HEAD_STEPS, HEAD_COLUMNS  fragments along a head, of products of q and k, and of sums of values
+// FRAGMENTS_OF_SCORES  FRAGMENTS_M * KEY_COLUMNS
+// LANES_OF_ROW  1, 2 or 4
+// UNITS_OF_ROW  units of 16 bytes of a row of q, k and v
+// MASKED: see transformer/sdpa.glslh; MATRICES, FRAGMENT_M, ...: see common/matrices.glslh
+
+#define F16 1
+#define Q8 0
+#define MORE_NUMBERS \
+  uint blocks; /* tiles of queries of a head of the cache */ \
+  uint workgroups;
+#include "common/indexing.glslh"
+#include "common/unroll.glslh"
+#include "transformer/sdpa.glslh"
+
+layout(constant_id = 4) const uint subgroup_lanes = 32u;  // invocations of a subgroup
+layout(constant_id = 5) const uint tile_loads = 1u;       // units of k, and of v, that an invocation loads for a tile
+layout(constant_id = 6) const uint pool_units = 1u;       // units of 16 bytes of shared memory
+
+shared uvec4 pool[pool_units];
+#define MATRICES_REAL 1
+#include "common/matrices.glslh"
+
+layout(set = 0, binding = 0) restrict readonly buffer Q { uvec4 q[]; };
+layout(set = 0, binding = 1) restrict readonly buffer K { uvec4 k[]; };
+layout(set = 0, binding = 2) restrict readonly buffer V { uvec4 v[]; };
+#if MASKED
+layout(set = 0, binding = MASK_AT) restrict readonly buffer Mask { float mask[]; };
+#endif
+layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { uvec2 y[]; };
+
+#define ROWS (FRAGMENTS_M * FRAGMENT_M)
+#define KEYS (KEY_COLUMNS * FRAGMENT_N)
+#define KEYS_OF_LANE (KEYS / LANES_OF_ROW)
+#define QUADS_OF_COLUMN (FRAGMENT_N / 4)
+
+// Shared memory: a tile of k, one of v, and the subgroups' areas. Rows are an odd number of units long, so that eight
+// of them lie in different banks. A row of an area has KEYS floats, later half as many bytes of weights, and a unit
+// more; behind its rows there is a float for each.
+#define PITCH (UNITS_OF_ROW + 1)
+#define V_AT (KEYS * PITCH)
+#define AREAS_AT (2 * KEYS * PITCH)
+#define AREA_PITCH (KEYS / 4 + 1)
+#define AREA_UNITS (ROWS * AREA_PITCH + ROWS / 4)
+
+uint area, row, lane_of_row;  // this subgroup's area, and this invocation's row in it
+uint factors_at;
+Query query;      // of the row
+bool is_there;    // whether the row is a query's own
+float largest = MINUS_INFINITY;
+float total = 0.0;  // of the weights of this invocation
+
+uint area_row() { return area + row * AREA_PITCH; }
+
+// Indexed by constants only: see linear/linear_coopmat.comp.
+A_MATRIX q_rows[FRAGMENTS_M * HEAD_STEPS];
+SUM_MATRIX scores[FRAGMENTS_M * KEY_COLUMNS];
+REAL_MATRIX sums[FRAGMENTS_M * HEAD_COLUMNS];
+
+// --- queries ---------------------------------------------------------------------------------------------------------
+#define UNITS_OF_STEP (FRAGMENT_K / 8)
+#define LOAD_QUERY_ROWS(i, step) \
+  LOAD_A(q_rows[(i)*HEAD_STEPS + step], area + (i)*FRAGMENT_M * AREA_PITCH, AREA_PITCH);
+#define LOAD_QUERY_STEP(step)                                                                                   \
+  {                                                                                                             \
+    for (uint i_unit = lane_of_row; i_unit < UNITS_OF_STEP; i_unit += LANES_OF_ROW)                             \
+      pool[area_row() + i_unit] = q[guard_words / 4u + query.row * UNITS_OF_ROW + (step)*UNITS_OF_STEP + i_unit]; \
+    wait_for_subgroup();                                                                                        \
+    EACH_INNER(FRAGMENTS_M, LOAD_QUERY_ROWS, step)                                                              \
+    wait_for_subgroup();                                                                                        \
+  }
+
+void load_queries() { EACH(HEAD_STEPS, LOAD_QUERY_STEP) }
+
+// --- tiles of k and v ------------------------------------------------------------------------------------------------
+uvec4 next_k[tile_loads], next_v[tile_loads];
+shared uint tile_with_nan;  // 1 + the first key of the last tile of v that has a NaN
+
+// Rows past the last key that is seen are those of that key.
+uint unit_of_load(uint number, uint first, uint stop) {
+  return row_of_key(query, min(first + number / UNITS_OF_ROW, stop - 1u)) * UNITS_OF_ROW + number % UNITS_OF_ROW;
+}
+
+void load_tile(uint first, uint stop) {
+  FOR_EACH(i, tile_loads) {
+    const uint at = guard_words / 4u + unit_of_load(gl_LocalInvocationID.x + i * gl_WorkGroupSize.x, first, stop);
+    next_k[i] = k[at];
+    next_v[i] = v[at];
+  }
+}
+
+// Whether a word has a half with all bits of the exponent.
+bool has_nan(uint word) { return (word & 0x7c00u) == 0x7c00u || (word & 0x7c000000u) == 0x7c000000u; }
+
+void keep_tile(uint first, uint stop) {
+  FOR_EACH(i, tile_loads) {
+    const uint number = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x;
+    if (number >= KEYS * UNITS_OF_ROW) continue;
+    const uint at = number / UNITS_OF_ROW * PITCH + number % UNITS_OF_ROW;
+    pool[at] = next_k[i];
+    pool[V_AT + at] = next_v[i];
+    const uvec4 words = next_v[i];
+    if (has_nan(words.x) || has_nan(words.y) || has_nan(words.z) || has_nan(words.w)) tile_with_nan = first + 1u;
+  }
+}
+
+// --- scores and weights ----------------------------------------------------------------------------------------------
+#define CLEAR_SCORES(i) CLEAR_SUMS(scores[i]);
+#define MULTIPLY_SCORES(i, j, step) MULTIPLY_ADD(q_rows[(i)*HEAD_STEPS + step], keys, scores[(i)*KEY_COLUMNS + j]);
+#if FRAGMENTS_M == 2
+#define EACH_FRAGMENT(WHAT, j, step) WHAT(0, j, step) WHAT(1, j, step)
+#else
+#define EACH_FRAGMENT(WHAT, j, step) WHAT(0, j, step)
+#endif
+#define SCORE_COLUMN(j, step)                                               \
+  {                                                                         \
+    B_MATRIX keys;                                                          \
+    LOAD_B(keys, (j)*FRAGMENT_N * PITCH + (step) * UNITS_OF_STEP, PITCH);   \
+    EACH_FRAGMENT(MULTIPLY_SCORES, j, step)                                 \
+  }
+#define SCORE_STEP(step) EACH_INNER(KEY_COLUMNS, SCORE_COLUMN, step)
+#define STORE_SCORES(i, j)                                                                                          \
+  STORE_SUMS(scores[(i)*KEY_COLUMNS + j], area + (i)*FRAGMENT_M * AREA_PITCH + (j)*QUADS_OF_COLUMN, AREA_PITCH);
+#define STORE_SCORE_COLUMN(j) EACH_INNER(FRAGMENTS_M, STORE_SCORES, j)
+
+void store_scores() {
+  EACH(FRAGMENTS_OF_SCORES, CLEAR_SCORES)
+  EACH(HEAD_STEPS, SCORE_STEP)
+  EACH(KEY_COLUMNS, STORE_SCORE_COLUMN)
+}
+
+bool is_hidden(uint key) {
+#if MASKED
+  if (key < query.end && mask[guard_words + query.token * push.valid + key] == MINUS_INFINITY) return true;
+#endif
+  return key >= query.end;
+}
+
+float visible_score(float product_of_row, uint key) {
+  if (is_hidden(key)) return MINUS_INFINITY;
+#if MASKED
+  return product(product_of_row, push.scale) + mask[guard_words + query.token * push.valid + key];
+#else
+  return product(product_of_row, push.scale);
+#endif
+}
+
+float weight_of(float score) { return score == MINUS_INFINITY ? 0.0 : exp(score - largest); }
+
+// Turns the scores of the row into weights, half floats in their place, and leaves the factor of what was summed
+// before. A NaN is larger than nothing: it would hide the others.
+void weigh(uint first) {
+  const uint first_of_lane = lane_of_row * KEYS_OF_LANE;
+  vec4 own[KEYS_OF_LANE / 4];
+  float raised = MINUS_INFINITY;
+  UNROLLED for (uint i = 0u; i < KEYS_OF_LANE / 4u; ++i) {
+    const vec4 products = uintBitsToFloat(pool[area_row() + first_of_lane / 4u + i]);
+    UNROLLED for (uint e = 0u; e < 4u; ++e) {
+      own[i][e] = visible_score(products[e], first + first_of_lane + 4u * i + e);
+      raised = own[i][e] > raised ? own[i][e] : raised;
+    }
+  }
+#if LANES_OF_ROW > 1
+  pool[area_row() + KEYS / 4u][lane_of_row] = floatBitsToUint(raised);
+  wait_for_subgroup();
+  const vec4 of_lanes = uintBitsToFloat(pool[area_row() + KEYS / 4u]);
+  UNROLLED for (uint i = 0u; i < LANES_OF_ROW; ++i) raised = max(raised, of_lanes[i]);
+#endif
+  raised = max(raised, largest);
+  const float factor = largest == MINUS_INFINITY ? 0.0 : exp(largest - raised);
+  largest = raised;
+  total *= factor;
+  UNROLLED for (uint i = 0u; i < KEYS_OF_LANE / 8u; ++i) {
+    vec4 low, high;
+    UNROLLED for (uint e = 0u; e < 4u; ++e) {
+      low[e] = weight_of(own[2u * i][e]);
+      high[e] = weight_of(own[2u * i + 1u][e]);
+    }
+    total += ((low.x + low.y) + (low.z + low.w)) + ((high.x + high.y) + (high.z + high.w));
+    pool[area_row() + first_of_lane / 8u + i] = uvec4(packHalf2x16(low.xy), packHalf2x16(low.zw),
+                                                      packHalf2x16(high.xy), packHalf2x16(high.zw));
+  }
+  if (lane_of_row == 0u) pool[factors_at + row / 4u][row % 4u] = floatBitsToUint(factor);
+}
+
+// --- sums of values --------------------------------------------------------------------------------------------------
+#define SCALE_ELEMENT(e, j, i) ELEMENT(sums[(i)*HEAD_COLUMNS + j], e) *= ELEMENT(factors, e);
+#define SCALE_FRAGMENT(j, i) EACH_ELEMENT(SCALE_ELEMENT, j, i)
+#define SCALE_ROWS(i)                                          \
+  {                                                            \
+    REAL_MATRIX factors;                                       \
+    LOAD_PER_ROW(factors, factors_at + (i) * (FRAGMENT_M / 4)); \
+    EACH_INNER(HEAD_COLUMNS, SCALE_FRAGMENT, i)                \
+  }
+
+#define MULTIPLY_VALUES(i, j, step) MULTIPLY_ADD(weights[i], values, sums[(i)*HEAD_COLUMNS + j]);
+#define VALUE_COLUMN(j, step)                                                                            \
+  {                                                                                                      \
+    B_MATRIX values;                                                                                     \
+    LOAD_B_BY_ROWS(values, V_AT + (step)*FRAGMENT_K * PITCH + (j) * (FRAGMENT_N / 8), PITCH);            \
+    EACH_FRAGMENT(MULTIPLY_VALUES, j, step)                                                              \
+  }
+#define LOAD_WEIGHTS(i, step) \
+  LOAD_A(weights[i], area + (i)*FRAGMENT_M * AREA_PITCH + (step) * (FRAGMENT_K / 8), AREA_PITCH);
+#define VALUE_STEP(step)                           \
+  {                                                \
+    A_MATRIX weights[FRAGMENTS_M];                 \
+    EACH_INNER(FRAGMENTS_M, LOAD_WEIGHTS, step)    \
+    EACH_INNER(HEAD_COLUMNS, VALUE_COLUMN, step)   \
+  }
+
+// A tile of v with a NaN: products by a weight of 0 would spread it to queries that do not see it. Each row's sums are
+// made one by one, and wait behind its weights to be added.
+#define SUMS_OF_ROW_AT (KEYS / 8)
+void store_sums_of_row(uint first, uint quad) {
+  for (uint i = lane_of_row; i < QUADS_OF_COLUMN; i += LANES_OF_ROW) {
+    vec4 sum_of_row = vec4(0.0);
+    for (uint key = 0u; key < KEYS; ++key) {
+      if (is_hidden(first + key)) continue;
+      const float weight = unpackHalf2x16(pool[area_row() + key / 8u][key / 2u % 4u])[key % 2u];
+      const uvec4 unit = pool[V_AT + key * PITCH + (quad + i) / 2u];
+      sum_of_row += weight * unpack_halves((quad + i) % 2u == 0u ? unit.xy : unit.zw);
+    }
+    pool[area_row() + SUMS_OF_ROW_AT + i] = floatBitsToUint(sum_of_row);
+  }
+}
+#define ADD_ELEMENT(e, i, j) ELEMENT(sums[(i)*HEAD_COLUMNS + j], e) += ELEMENT(part, e);
+#define ADD_PART(i, j)                                                                       \
+  {                                                                                          \
+    REAL_MATRIX part;                                                                        \
+    LOAD_REALS(part, area + (i)*FRAGMENT_M * AREA_PITCH + SUMS_OF_ROW_AT, AREA_PITCH);       \
+    EACH_ELEMENT(ADD_ELEMENT, i, j)                                                          \
+  }
+#define ADD_COLUMN_OF_ROWS(j)                      \
+  store_sums_of_row(first, (j)*QUADS_OF_COLUMN);   \
+  wait_for_subgroup();                             \
+  EACH_INNER(FRAGMENTS_M, ADD_PART, j)             \
+  wait_for_subgroup();
+
+void add_values(uint first) {
+  EACH(FRAGMENTS_M, SCALE_ROWS)
+  if (tile_with_nan == first + 1u) {
+    EACH(HEAD_COLUMNS, ADD_COLUMN_OF_ROWS)
+  } else {
+    EACH(KEY_STEPS, VALUE_STEP)
+  }
+}
+
+// --- y ---------------------------------------------------------------------------------------------------------------
+void store_quad(uint quad, uint at) {
+  if (!is_there) return;
+  vec4 values = total == 0.0 ? vec4(0.0) : uintBitsToFloat(pool[at]) / total;
+  if (is_nan(total)) values = vec4(NOT_A_NUMBER);
+  y[GUARD_QUADS + query.row * push.quads + quad] = pack_halves(values);
+}
+
+#define STAGE_SUMS(i, j) STORE_SUMS(sums[(i)*HEAD_COLUMNS + j], area + (i)*FRAGMENT_M * AREA_PITCH, AREA_PITCH);
+#define STORE_COLUMN(j)                                                                \
+  wait_for_subgroup();                                                                 \
+  EACH_INNER(FRAGMENTS_M, STAGE_SUMS, j)                                               \
+  wait_for_subgroup();                                                                 \
+  for (uint n = lane_of_row; n < QUADS_OF_COLUMN; n += LANES_OF_ROW)                   \
+    store_quad((j)*QUADS_OF_COLUMN + n, area_row() + n);
+
+void join_totals() {
+#if LANES_OF_ROW > 1
+  pool[area_row() + KEYS / 4u][lane_of_row] = floatBitsToUint(total);
+  wait_for_subgroup();
+  const vec4 of_lanes = uintBitsToFloat(pool[area_row() + KEYS / 4u]);
+  total = 0.0;
+  UNROLLED for (uint i = 0u; i < LANES_OF_ROW; ++i) total += of_lanes[i];
+#endif
+}
+
+#define CLEAR_COLUMN(j, i) CLEAR_REALS(sums[(i)*HEAD_COLUMNS + j]);
+#define CLEAR_ROWS(i) EACH_INNER(HEAD_COLUMNS, CLEAR_COLUMN, i)
+
+void main() {
+  const uint number = flat_workgroup();
+  if (number >= push.workgroups) return;
+  const uint head = number / push.blocks;
+  // Later tokens see more keys: their tiles begin first.
+  const uint block = push.blocks - 1u - (number - head * push.blocks);
+  const uint rows_of_workgroup = gl_WorkGroupSize.x / subgroup_lanes * ROWS;
+  area = AREAS_AT + subgroup_number() * AREA_UNITS;
+  factors_at = area + ROWS * AREA_PITCH;
+  row = lane_of_subgroup() / LANES_OF_ROW;
+  lane_of_row = lane_of_subgroup() % LANES_OF_ROW;
+  const uint number_of_query = block * rows_of_workgroup + subgroup_number() * ROWS + row;
+  is_there = number_of_query < push.queries;
+  query = query_of(head, min(number_of_query, push.queries - 1u));
+  const uint stop = query_of(head, min((block + 1u) * rows_of_workgroup, push.queries) - 1u).end;
+
+  if (gl_LocalInvocationID.x == 0u) tile_with_nan = 0u;
+  EACH(FRAGMENTS_M, CLEAR_ROWS)
+  load_queries();
+  load_tile(0u, stop);
+  for (uint first = 0u; first < stop; first += KEYS) {
+    barrier();  // the tile before has been read
+    keep_tile(first, stop);
+    barrier();
+    if (first + KEYS < stop) load_tile(first + KEYS, stop);
+    store_scores();
+    wait_for_subgroup();
+    weigh(first);
+    wait_for_subgroup();
+    add_values(first);
+  }
+  wait_for_subgroup();
+  join_totals();
+  EACH(HEAD_COLUMNS, STORE_COLUMN)
+}
