@@ -128,17 +128,14 @@ std::vector<ParamSpec> params() {
       scale_param()};
 }
 
-// From so many queries of a head of the cache on, matrices are full.
-constexpr std::int64_t queries_of_matrices = 64;
-
 Impl automatic() {
   Impl impl{.name = "auto"};
-  impl.summary = "split for few queries, else coopmat where there are matrices, else fused";
+  impl.summary =
+      "coopmat where there are matrices for the type and D, else split for few queries, else fused";
   impl.choose = [](const BuildContext& context) -> std::vector<std::string> {
-    const Sdpa op = sdpa_params(context.params);
-    const bool has_many = op.tokens * op.heads_of_group() >= queries_of_matrices;
-    if (has_many && has_matrices_for_sdpa(context)) return {"coopmat", "fused"};
-    return {splits_by_default(context) > 1 ? "split" : "fused"};
+    const std::string others = splits_by_default(context) > 1 ? "split" : "fused";
+    if (has_matrices_for_sdpa(context)) return {"coopmat", others};
+    return {others};
   };
   return impl;
 }

@@ -35,6 +35,13 @@ void bind_at(Dispatch& dispatch, const char* name, Resource resource);
 void bind_mask(Dispatch& dispatch, const BuildContext& context, const references::Sdpa& op);
 std::uint32_t index_of_y(const BuildContext& context);
 
+/// The most workgroups that share the keys of a query.
+inline constexpr std::int64_t most_splits_of_sdpa = 256;
+/// Scratch for what they sum, and the dispatch that joins it.
+Resource add_parts(Program& program, const references::Sdpa& op, std::int64_t splits);
+Dispatch join_parts(const BuildContext& context, const references::Sdpa& op, std::int64_t splits,
+                    Resource partial);
+
 /// Whether impl `coopmat` can run, as far as types, widths and the device's matrices decide.
 bool has_matrices_for_sdpa(const BuildContext& context);
 

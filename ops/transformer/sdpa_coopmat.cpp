@@ -19,7 +19,10 @@ using references::sdpa_params;
 
 constexpr LinearKind halves{XKind::Real, WeightKind::Int8};  // the kind of product whose fragments are taken
 constexpr std::int64_t values_of_unit = 8, bytes_of_unit = 16, quad = 4;
-constexpr std::int64_t most_columns_of_head = 16;  // repetitions in shaders/common/unroll.glslh
+constexpr std::int64_t most_columns_of_head = 8;  // repetitions in shaders/common/unroll.glslh
+// Workgroups that share keys keep memory busy from so many for each shader core on; each has so many tiles
+// for each of its subgroups at least.
+constexpr std::int64_t workgroups_of_core = 2, tiles_of_split = 2;
 constexpr double error_of_half_weight = 0x1p-11;
 
 struct AttentionTiling {
@@ -30,20 +33,26 @@ struct AttentionTiling {
   std::int64_t fragments_m = 1;
   std::int64_t keys = 32;
   std::int64_t subgroups = 4;
+  bool shares_keys = false;  ///< subgroups compute the same queries, with other keys
+  std::int64_t splits = 1;   ///< workgroups that share the keys of a query
+  std::int64_t split_keys = 1;
 
   std::int64_t rows() const { return fragments_m * fragment.m; }  ///< queries of a subgroup
-  std::int64_t rows_of_workgroup() const { return subgroups * rows(); }
+  std::int64_t rows_of_workgroup() const { return (shares_keys ? 1 : subgroups) * rows(); }
   std::int64_t lanes_of_row() const { return lanes / rows(); }
   std::int64_t invocations() const { return subgroups * lanes; }
   std::int64_t units_of_row() const { return width / values_of_unit; }
-  std::int64_t tile_loads() const { return div_up(keys * units_of_row(), invocations()); }
+  std::int64_t tile_loads() const {
+    return div_up(keys * units_of_row(), shares_keys ? lanes : invocations());
+  }
   /// Tiles of k and of v, and the subgroups' areas: shaders/transformer/sdpa_coopmat.comp.
   std::int64_t pool_units() const {
-    const std::int64_t area = rows() * (keys / quad + 1) + rows() / quad;
-    return 2 * keys * (units_of_row() + 1) + subgroups * area;
+    const std::int64_t pitch = keys < 32 ? 7 : keys / quad + 1;
+    const std::int64_t area = rows() * pitch + rows() / quad;
+    return (shares_keys ? subgroups : 1) * 2 * keys * (units_of_row() + 1) + subgroups * area;
   }
-  /// And the number of a tile with NaN, in whole units.
-  std::int64_t shared_bytes() const { return (pool_units() + 1) * bytes_of_unit; }
+  /// And the numbers of tiles with NaN, in whole units.
+  std::int64_t shared_bytes() const { return (pool_units() + div_up(subgroups, quad)) * bytes_of_unit; }
 };
 
 AttentionTiling tiling_of(const BuildContext& context) {
@@ -55,8 +64,24 @@ AttentionTiling tiling_of(const BuildContext& context) {
   tiling.lanes = tiling.plain ? tiling.fragment.m : context.device.subgroup_size;
   tiling.width = op.width;
   tiling.fragments_m = context.tuned("subgroup_m", tiling.fragment.m) / tiling.fragment.m;
-  tiling.keys = context.tuned("tile_keys", op.width > 64 ? 32 : 64);
-  tiling.subgroups = context.tuned("subgroups", 4);
+  const std::int64_t queries = op.tokens * op.heads_of_group();
+  const std::int64_t splits = context.tuned("splits", 0);
+  tiling.shares_keys = splits > 0 || queries <= tiling.fragment.m;
+  tiling.keys = context.tuned("tile_keys", tiling.shares_keys ? 16 : op.width > 64 ? 32 : 64);
+  tiling.subgroups = context.tuned("subgroups", tiling.shares_keys || op.width <= 64 ? 4 : 8);
+  if (!tiling.shares_keys) {
+    tiling.split_keys = op.valid();
+    return tiling;
+  }
+  const std::int64_t blocks = op.batch * op.kv_heads * div_up(queries, tiling.rows());
+  const std::int64_t of_all = workgroups_of_core * context.device.shader_cores_or_assumed() / blocks;
+  const std::int64_t keys_at_once = tiling.keys * tiling.subgroups;
+  const std::int64_t least = tiles_of_split * keys_at_once;
+  tiling.splits = splits > 0 ? splits : std::clamp<std::int64_t>(of_all, 1, div_up(op.valid(), least));
+  tiling.splits = std::min(tiling.splits, most_splits_of_sdpa);
+  // Whole tiles for all subgroups, and no empty workgroup.
+  tiling.split_keys = div_up(div_up(op.valid(), tiling.splits), keys_at_once) * keys_at_once;
+  tiling.splits = div_up(op.valid(), tiling.split_keys);
   return tiling;
 }
 
@@ -78,6 +103,9 @@ void add_defines(Dispatch& dispatch, const AttentionTiling& tiling) {
   define(dispatch, "FRAGMENTS_OF_SCORES", tiling.fragments_m * (tiling.keys / fragment.n));
   define(dispatch, "HEAD_COLUMNS", tiling.width / fragment.n);
   define(dispatch, "HEAD_STEPS", tiling.width / fragment.k);
+  define(dispatch, "SHARES_KEYS", tiling.shares_keys ? 1 : 0);
+  define(dispatch, "SPLITS", tiling.splits > 1 ? 1 : 0);
+  define(dispatch, "SUBGROUPS", tiling.subgroups);
   define(dispatch, "LANES_OF_ROW", tiling.lanes_of_row());
   define(dispatch, "UNITS_OF_ROW", tiling.units_of_row());
 }
@@ -89,22 +117,27 @@ Program build(const BuildContext& context) {
   add_attention(dispatch, op);
   dispatch.defines = {{"MASKED", flag(op.masked)}};
   const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), tiling.rows_of_workgroup());
-  const std::int64_t workgroups = op.batch * op.kv_heads * blocks;
-  dispatch.push.add(blocks).add(workgroups);
+  const std::int64_t workgroups = op.batch * op.kv_heads * blocks * tiling.splits;
+  dispatch.push.add(blocks).add(tiling.splits).add(tiling.split_keys).add(workgroups);
   add_defines(dispatch, tiling);
   set_constant(dispatch, "subgroup_lanes", tiling.lanes);
   set_constant(dispatch, "tile_loads", tiling.tile_loads());
   set_constant(dispatch, "pool_units", tiling.pool_units());
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   bind_mask(dispatch, context, op);
-  bind_at(dispatch, "Y_AT", Resource::tensor(index_of_y(context)));
+  Program program;
+  const bool joins = tiling.splits > 1;
+  const Resource y = joins ? add_parts(program, op, tiling.splits) : Resource::tensor(index_of_y(context));
+  bind_at(dispatch, "Y_AT", y);
   const std::int64_t local = tiling.invocations();
   dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   dispatch.workgroups =
       fold_grid(workgroups * local, dispatch.local_size[0], context.device.max_workgroup_count[0]);
   dispatch.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
   if (!tiling.plain) demand_subgroup_size(dispatch, context.device);
-  return {.dispatches = {std::move(dispatch)}};
+  program.dispatches.push_back(std::move(dispatch));
+  if (joins) program.dispatches.push_back(join_parts(context, op, tiling.splits, y));
+  return program;
 }
 
 std::optional<std::string> invalid_reason(const ImplPoint& point) {
@@ -113,8 +146,11 @@ std::optional<std::string> invalid_reason(const ImplPoint& point) {
   if (op.dtype != DType::F16) return "q is f32, which half floats would round: use f16 or another impl";
   if (op.q8) return "k and v are int8, which half floats would round when they are scaled";
   const std::int64_t columns = op.width / 16;
-  if (op.width % 16 == 0 && (columns == 6 || power_of_two_from(columns) == columns)) return std::nullopt;
-  return fmt::format("D is {}, but must be 16, 32, 64, 96, 128 or 256", op.width);
+  if (op.width % 16 == 0 && columns <= most_columns_of_head &&
+      (columns == 6 || power_of_two_from(columns) == columns)) {
+    return std::nullopt;
+  }
+  return fmt::format("D is {}, but must be 16, 32, 64, 96 or 128", op.width);
 }
 
 std::optional<std::string> size_unsupported_reason(const AttentionTiling& tiling, const DeviceInfo& device) {
@@ -123,6 +159,11 @@ std::optional<std::string> size_unsupported_reason(const AttentionTiling& tiling
   if (tiling.width % fragment.k != 0 || tiling.keys % fragment.k != 0 || columns > most_columns_of_head) {
     return fmt::format("fragments of {} x {} x {} do not fit in heads of {} and tiles of {} keys", fragment.m,
                        fragment.n, fragment.k, tiling.width, tiling.keys);
+  }
+  if (tiling.keys < 32 && !tiling.shares_keys) return "tiles of 16 keys are for subgroups that share keys";
+  if (tiling.shares_keys && tiling.keys < tiling.rows()) {
+    return fmt::format("tiles of {} keys have no room for the sums of {} queries", tiling.keys,
+                       tiling.rows());
   }
   const std::int64_t lanes = tiling.lanes_of_row();
   if (tiling.lanes != lanes * tiling.rows() || (lanes != 1 && lanes != 2 && lanes != 4)) {
@@ -163,7 +204,7 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
 double unit_error(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const AttentionTiling tiling = tiling_of(context);
-  const std::int64_t tiles = div_up(op.valid(), tiling.keys);
+  const std::int64_t tiles = div_up(op.valid(), tiling.keys) + tiling.subgroups + tiling.splits;
   const double of_scores = grown_error(op, gamma_of(op.width + 12) + 4 * float32_ulp);
   const double of_factors = 4 * static_cast<double>(tiles + 1) * float32_ulp;
   return error_of_half_weight + 2 * (of_scores + of_factors + gamma_of(op.valid() + 2 * tiles + 8)) +
@@ -173,12 +214,20 @@ double unit_error(const BuildContext& context) {
 std::vector<Tunable> tunables() {
   return {
       {.name = "tile_keys",
-       .doc = "keys of a tile in shared memory; by default 32, or 64 for D of 64 and less",
-       .allowed = {32, 64}},
+       .doc = "keys of a tile in shared memory; by default 32, 64 for D of 64 and less, or 16 where "
+              "subgroups share keys",
+       .allowed = {16, 32, 64}},
       {.name = "subgroup_m",
        .doc = "queries of a subgroup; by default those of a fragment",
        .allowed = {16, 32}},
-      {.name = "subgroups", .doc = "subgroups of a workgroup; by default 4", .allowed = {1, 2, 4, 8}},
+      {.name = "subgroups",
+       .doc = "subgroups of a workgroup; by default 4, or 8 for D above 64 and more queries than a fragment "
+              "has rows",
+       .allowed = {1, 2, 4, 8}},
+      {.name = "splits",
+       .max = most_splits_of_sdpa,
+       .doc = "workgroups that share the keys of a query, and whose subgroups do; by default chosen where a "
+              "head of the cache has no more queries than a fragment has rows"},
       {.name = "matrices",
        .max = 2,
        .doc =

@@ -24,7 +24,6 @@ constexpr std::int64_t smallest_workgroup = 128;
 constexpr std::int64_t most_rows = 8, most_keys = 4;
 // Parts of the keys are no smaller, and so many workgroups for each shader core keep memory busy.
 constexpr std::int64_t least_keys_of_split = 64, workgroups_of_core = 4;
-constexpr std::int64_t most_splits = 256;
 constexpr std::int64_t invocations_that_join = 256;
 
 Form buffer() {
@@ -203,33 +202,15 @@ Program fused(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-Dispatch join_of(const BuildContext& context, const Sdpa& op, const Sharing& sharing, Resource partial) {
-  Dispatch join{.label = "join", .shader = "sdpa_join.comp"};
-  add_attention(join, op);
-  join.defines = {{"F16", flag(op.dtype == DType::F16)}};
-  join.push.add(sharing.splits).add(all_queries(op));
-  const std::int64_t columns = power_of_two_from(quads_of(op));
-  set_constant(join, "column_bits", std::countr_zero(static_cast<std::uint64_t>(columns)));
-  const std::int64_t local =
-      std::max(columns, std::min(invocations_that_join, most_invocations(context.device)));
-  join.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  join.workgroups =
-      fold_grid(all_queries(op) * local, join.local_size[0], context.device.max_workgroup_count[0]);
-  join.shared_bytes = static_cast<std::uint32_t>(local * bytes_of_quad);
-  join.bindings = {partial, Resource::tensor(index_of_y(context))};
-  return join;
-}
-
 Program split(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const Sharing sharing = sharing_of(context, true);
   Program program;
-  const Shape shape{all_queries(op), sharing.splits, op.width + quad};
-  const Resource partial = add_scratch(program, {"partial", DType::F32, shape, buffer()});
+  const Resource partial = add_parts(program, op, sharing.splits);
   Dispatch dispatch = pass(context, op, sharing);
   dispatch.defines.push_back({"SPLITS", "1"});
   bind_at(dispatch, "Y_AT", partial);
-  program.dispatches = {std::move(dispatch), join_of(context, op, sharing, partial)};
+  program.dispatches = {std::move(dispatch), join_parts(context, op, sharing.splits, partial)};
   return program;
 }
 
@@ -270,7 +251,7 @@ std::vector<Tunable> tunables(bool splits) {
     tunables.push_back({.name = "splits",
                         .fallback = 0,
                         .min = 1,
-                        .max = most_splits,
+                        .max = most_splits_of_sdpa,
                         .doc = "workgroups that share the keys of a query; by default chosen from the shape "
                                "and the device"});
   }
@@ -327,11 +308,33 @@ void bind_mask(Dispatch& dispatch, const BuildContext& context, const Sdpa& op) 
   if (op.masked) bind_at(dispatch, "MASK_AT", Resource::tensor(index_of_y(context) - 1));
 }
 
+Resource add_parts(Program& program, const Sdpa& op, std::int64_t splits) {
+  return add_scratch(program, {"partial", DType::F32, {all_queries(op), splits, op.width + quad}, buffer()});
+}
+
+Dispatch join_parts(const BuildContext& context, const Sdpa& op, std::int64_t splits, Resource partial) {
+  Dispatch join{.label = "join", .shader = "sdpa_join.comp"};
+  add_attention(join, op);
+  join.defines = {{"F16", flag(op.dtype == DType::F16)},
+                  {"MOST_SPLITS", std::to_string(most_splits_of_sdpa)}};
+  join.push.add(splits).add(all_queries(op));
+  const std::int64_t columns = power_of_two_from(quads_of(op));
+  set_constant(join, "column_bits", std::countr_zero(static_cast<std::uint64_t>(columns)));
+  const std::int64_t local =
+      std::max(columns, std::min(invocations_that_join, most_invocations(context.device)));
+  join.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  join.workgroups =
+      fold_grid(all_queries(op) * local, join.local_size[0], context.device.max_workgroup_count[0]);
+  join.shared_bytes = static_cast<std::uint32_t>(local * (bytes_of_quad + 2 * 4) + most_splits_of_sdpa * 4);
+  join.bindings = {partial, Resource::tensor(index_of_y(context))};
+  return join;
+}
+
 std::int64_t splits_by_default(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const std::int64_t blocks = op.batch * op.kv_heads * div_up(queries_of(op), rows_of(context, op));
   const std::int64_t wanted = workgroups_of_core * context.device.shader_cores_or_assumed() / blocks;
-  return std::clamp<std::int64_t>(std::min(wanted, op.valid() / least_keys_of_split), 1, most_splits);
+  return std::clamp<std::int64_t>(std::min(wanted, op.valid() / least_keys_of_split), 1, most_splits_of_sdpa);
 }
 
 Impl unfused_sdpa() {

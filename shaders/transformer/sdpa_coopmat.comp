@@ -1,16 +1,19 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Attention by cooperative matrices of half floats (common/matrices.glslh), in one pass over the keys. A workgroup
-// computes a tile of queries that read the same head of the cache; each of its subgroups computes ROWS of them. The
-// keys are processed in tiles of KEYS rows of k and v, which lie in shared memory while the next ones are being loaded
-// into registers. Scores go through shared memory, in an area of the subgroup, where LANES_OF_ROW of its invocations
-// turn those of a row into weights.
+// Attention by cooperative matrices of half floats (common/matrices.glslh), in one pass over the keys. A subgroup
+// computes ROWS queries that read the same head of the cache. The keys are processed in tiles of KEYS rows of k and v,
+// which lie in shared memory while the next ones are being loaded into registers. Scores go through shared memory, in
+// an area of the subgroup, where LANES_OF_ROW of its invocations turn those of a row into weights.
 //
+// SHARES_KEYS  0: the subgroups of a workgroup compute different queries and share tiles; 1: they compute the same
+//              queries, have tiles of their own, and their sums are joined at the end
+// SPLITS       SHARES_KEYS: 1: `splits` workgroups share the keys, and store their sums for sdpa_join.comp
 // FRAGMENTS_M  fragments of a subgroup along its queries: 1 or 2
 // KEY_COLUMNS, KEY_STEPS  fragments along the keys of a tile, of scores and of weights
 // HEAD_STEPS, HEAD_COLUMNS  fragments along a head, of products of q and k, and of sums of values
 // FRAGMENTS_OF_SCORES  FRAGMENTS_M * KEY_COLUMNS
+// SUBGROUPS    of a workgroup
 // LANES_OF_ROW  1, 2 or 4
 // UNITS_OF_ROW  units of 16 bytes of a row of q, k and v
 // MASKED: see transformer/sdpa.glslh; MATRICES, FRAGMENT_M, ...: see common/matrices.glslh
@@ -19,6 +22,7 @@
 #define Q8 0
 #define MORE_NUMBERS \
   uint blocks; /* tiles of queries of a head of the cache */ \
+  uint splits, split_keys;                                   \
   uint workgroups;
 #include "common/indexing.glslh"
 #include "common/unroll.glslh"
@@ -38,24 +42,43 @@ layout(set = 0, binding = 2) restrict readonly buffer V { uvec4 v[]; };
 #if MASKED
 layout(set = 0, binding = MASK_AT) restrict readonly buffer Mask { float mask[]; };
 #endif
+#if SPLITS
+layout(set = 0, binding = Y_AT) restrict writeonly buffer Partial { vec4 partial[]; };
+#else
 layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { uvec2 y[]; };
+#endif
 
 #define ROWS (FRAGMENTS_M * FRAGMENT_M)
 #define KEYS (KEY_COLUMNS * FRAGMENT_N)
 #define KEYS_OF_LANE (KEYS / LANES_OF_ROW)
 #define QUADS_OF_COLUMN (FRAGMENT_N / 4)
 
-// Shared memory: a tile of k, one of v, and the subgroups' areas. Rows are an odd number of units long, so that eight
-// of them lie in different banks. A row of an area has KEYS floats, later half as many bytes of weights, and a unit
-// more; behind its rows there is a float for each.
+// Shared memory: tiles of k and of v, and the subgroups' areas. Rows are an odd number of units long, so that eight of
+// them lie in different banks. A row of an area has KEYS floats, later half as many bytes of weights, and a unit more
+// at least; behind its rows there is a float for each.
 #define PITCH (UNITS_OF_ROW + 1)
-#define V_AT (KEYS * PITCH)
-#define AREAS_AT (2 * KEYS * PITCH)
+#define TILE_UNITS (2 * KEYS * PITCH)
+#if KEYS < 32
+#define AREA_PITCH 7  // weights, and behind them sums of a fragment
+#else
 #define AREA_PITCH (KEYS / 4 + 1)
+#endif
 #define AREA_UNITS (ROWS * AREA_PITCH + ROWS / 4)
 
-uint area, row, lane_of_row;  // this subgroup's area, and this invocation's row in it
+uint k_at, v_at;              // this subgroup's tiles
+uint area, row, lane_of_row;  // its area, and this invocation's row in it
 uint factors_at;
+uint stop;  // keys from here on are for other workgroups, or for none
+#if SHARES_KEYS
+// The invocations that load a tile together, and their number among them.
+uint lane_of_tile() { return lane_of_subgroup(); }
+#define LANES_OF_TILE subgroup_lanes
+void wait_for_tile() { wait_for_subgroup(); }
+#else
+uint lane_of_tile() { return gl_LocalInvocationID.x; }
+#define LANES_OF_TILE gl_WorkGroupSize.x
+void wait_for_tile() { barrier(); }
+#endif
 Query query;      // of the row
 bool is_there;    // whether the row is a query's own
 float largest = MINUS_INFINITY;
@@ -85,16 +108,19 @@ void load_queries() { EACH(HEAD_STEPS, LOAD_QUERY_STEP) }
 
 // --- tiles of k and v ------------------------------------------------------------------------------------------------
 uvec4 next_k[tile_loads], next_v[tile_loads];
-shared uint tile_with_nan;  // 1 + the first key of the last tile of v that has a NaN
+// For each subgroup, or for the first alone where they share tiles: 1 + the first key of the last tile of v that has a
+// NaN.
+shared uint tile_with_nan[SUBGROUPS];
+uint number_of_tile() { return SHARES_KEYS == 1 ? subgroup_number() : 0u; }
 
 // Rows past the last key that is seen are those of that key.
-uint unit_of_load(uint number, uint first, uint stop) {
+uint unit_of_load(uint number, uint first) {
   return row_of_key(query, min(first + number / UNITS_OF_ROW, stop - 1u)) * UNITS_OF_ROW + number % UNITS_OF_ROW;
 }
 
-void load_tile(uint first, uint stop) {
+void load_tile(uint first) {
   FOR_EACH(i, tile_loads) {
-    const uint at = guard_words / 4u + unit_of_load(gl_LocalInvocationID.x + i * gl_WorkGroupSize.x, first, stop);
+    const uint at = guard_words / 4u + unit_of_load(lane_of_tile() + i * LANES_OF_TILE, first);
     next_k[i] = k[at];
     next_v[i] = v[at];
   }
@@ -103,15 +129,17 @@ void load_tile(uint first, uint stop) {
 // Whether a word has a half with all bits of the exponent.
 bool has_nan(uint word) { return (word & 0x7c00u) == 0x7c00u || (word & 0x7c000000u) == 0x7c000000u; }
 
-void keep_tile(uint first, uint stop) {
+void keep_tile(uint first) {
   FOR_EACH(i, tile_loads) {
-    const uint number = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x;
+    const uint number = lane_of_tile() + i * LANES_OF_TILE;
     if (number >= KEYS * UNITS_OF_ROW) continue;
     const uint at = number / UNITS_OF_ROW * PITCH + number % UNITS_OF_ROW;
-    pool[at] = next_k[i];
-    pool[V_AT + at] = next_v[i];
+    pool[k_at + at] = next_k[i];
+    pool[v_at + at] = next_v[i];
     const uvec4 words = next_v[i];
-    if (has_nan(words.x) || has_nan(words.y) || has_nan(words.z) || has_nan(words.w)) tile_with_nan = first + 1u;
+    if (has_nan(words.x) || has_nan(words.y) || has_nan(words.z) || has_nan(words.w)) {
+      tile_with_nan[number_of_tile()] = first + 1u;
+    }
   }
 }
 
@@ -126,7 +154,7 @@ void keep_tile(uint first, uint stop) {
 #define SCORE_COLUMN(j, step)                                               \
   {                                                                         \
     B_MATRIX keys;                                                          \
-    LOAD_B(keys, (j)*FRAGMENT_N * PITCH + (step) * UNITS_OF_STEP, PITCH);   \
+    LOAD_B(keys, k_at + (j)*FRAGMENT_N * PITCH + (step) * UNITS_OF_STEP, PITCH);   \
     EACH_FRAGMENT(MULTIPLY_SCORES, j, step)                                 \
   }
 #define SCORE_STEP(step) EACH_INNER(KEY_COLUMNS, SCORE_COLUMN, step)
@@ -144,7 +172,7 @@ bool is_hidden(uint key) {
 #if MASKED
   if (key < query.end && mask[guard_words + query.token * push.valid + key] == MINUS_INFINITY) return true;
 #endif
-  return key >= query.end;
+  return key >= min(query.end, stop);
 }
 
 float visible_score(float product_of_row, uint key) {
@@ -172,9 +200,9 @@ void weigh(uint first) {
     }
   }
 #if LANES_OF_ROW > 1
-  pool[area_row() + KEYS / 4u][lane_of_row] = floatBitsToUint(raised);
+  pool[area_row() + AREA_PITCH - 1u][lane_of_row] = floatBitsToUint(raised);
   wait_for_subgroup();
-  const vec4 of_lanes = uintBitsToFloat(pool[area_row() + KEYS / 4u]);
+  const vec4 of_lanes = uintBitsToFloat(pool[area_row() + AREA_PITCH - 1u]);
   UNROLLED for (uint i = 0u; i < LANES_OF_ROW; ++i) raised = max(raised, of_lanes[i]);
 #endif
   raised = max(raised, largest);
@@ -208,7 +236,7 @@ void weigh(uint first) {
 #define VALUE_COLUMN(j, step)                                                                            \
   {                                                                                                      \
     B_MATRIX values;                                                                                     \
-    LOAD_B_BY_ROWS(values, V_AT + (step)*FRAGMENT_K * PITCH + (j) * (FRAGMENT_N / 8), PITCH);            \
+    LOAD_B_BY_ROWS(values, v_at + (step)*FRAGMENT_K * PITCH + (j) * (FRAGMENT_N / 8), PITCH);            \
     EACH_FRAGMENT(MULTIPLY_VALUES, j, step)                                                              \
   }
 #define LOAD_WEIGHTS(i, step) \
@@ -229,7 +257,7 @@ void store_sums_of_row(uint first, uint quad) {
     for (uint key = 0u; key < KEYS; ++key) {
       if (is_hidden(first + key)) continue;
       const float weight = unpackHalf2x16(pool[area_row() + key / 8u][key / 2u % 4u])[key % 2u];
-      const uvec4 unit = pool[V_AT + key * PITCH + (quad + i) / 2u];
+      const uvec4 unit = pool[v_at + key * PITCH + (quad + i) / 2u];
       sum_of_row += weight * unpack_halves((quad + i) % 2u == 0u ? unit.xy : unit.zw);
     }
     pool[area_row() + SUMS_OF_ROW_AT + i] = floatBitsToUint(sum_of_row);
@@ -250,7 +278,7 @@ void store_sums_of_row(uint first, uint quad) {
 
 void add_values(uint first) {
   EACH(FRAGMENTS_M, SCALE_ROWS)
-  if (tile_with_nan == first + 1u) {
+  if (tile_with_nan[number_of_tile()] == first + 1u) {
     EACH(HEAD_COLUMNS, ADD_COLUMN_OF_ROWS)
   } else {
     EACH(KEY_STEPS, VALUE_STEP)
@@ -258,66 +286,128 @@ void add_values(uint first) {
 }
 
 // --- y ---------------------------------------------------------------------------------------------------------------
-void store_quad(uint quad, uint at) {
-  if (!is_there) return;
-  vec4 values = total == 0.0 ? vec4(0.0) : uintBitsToFloat(pool[at]) / total;
-  if (is_nan(total)) values = vec4(NOT_A_NUMBER);
+#if !SPLITS
+void store_quad(uint quad, vec4 values, float of_weights) {
+  if (of_weights == 0.0) values = vec4(0.0);
+  values = is_nan(of_weights) ? vec4(NOT_A_NUMBER) : values / (of_weights == 0.0 ? 1.0 : of_weights);
   y[GUARD_QUADS + query.row * push.quads + quad] = pack_halves(values);
 }
-
-#define STAGE_SUMS(i, j) STORE_SUMS(sums[(i)*HEAD_COLUMNS + j], area + (i)*FRAGMENT_M * AREA_PITCH, AREA_PITCH);
-#define STORE_COLUMN(j)                                                                \
-  wait_for_subgroup();                                                                 \
-  EACH_INNER(FRAGMENTS_M, STAGE_SUMS, j)                                               \
-  wait_for_subgroup();                                                                 \
-  for (uint n = lane_of_row; n < QUADS_OF_COLUMN; n += LANES_OF_ROW)                   \
-    store_quad((j)*QUADS_OF_COLUMN + n, area_row() + n);
+#endif
 
 void join_totals() {
 #if LANES_OF_ROW > 1
-  pool[area_row() + KEYS / 4u][lane_of_row] = floatBitsToUint(total);
+  pool[area_row() + AREA_PITCH - 1u][lane_of_row] = floatBitsToUint(total);
   wait_for_subgroup();
-  const vec4 of_lanes = uintBitsToFloat(pool[area_row() + KEYS / 4u]);
+  const vec4 of_lanes = uintBitsToFloat(pool[area_row() + AREA_PITCH - 1u]);
   total = 0.0;
   UNROLLED for (uint i = 0u; i < LANES_OF_ROW; ++i) total += of_lanes[i];
 #endif
 }
 
+#if SHARES_KEYS
+// The sums of all subgroups lie in their tiles' memory, and behind the rows of their areas the largest scores and the
+// totals. Each invocation adds what the subgroups have of some quads of a row.
+#define SUMS_PITCH (HEAD_COLUMNS * QUADS_OF_COLUMN + 1)
+#define STAGE_SUMS(j, i) \
+  STORE_SUMS(sums[(i)*HEAD_COLUMNS + j], k_at + (i)*FRAGMENT_M * SUMS_PITCH + (j)*QUADS_OF_COLUMN, SUMS_PITCH);
+#define STAGE_ROWS(i) EACH_INNER(HEAD_COLUMNS, STAGE_SUMS, i)
+
+vec2 share_of(uint subgroup) {
+  return uintBitsToFloat(pool[SUBGROUPS * TILE_UNITS + subgroup * AREA_UNITS + row * AREA_PITCH].xy);
+}
+
+void store_rows(uint number, uint split) {
+  wait_for_subgroup();
+  EACH(FRAGMENTS_M, STAGE_ROWS)
+  if (lane_of_row == 0u) pool[area_row()].xy = floatBitsToUint(vec2(largest, total));
+  barrier();
+  float joined = MINUS_INFINITY;
+  UNROLLED for (uint i = 0u; i < SUBGROUPS; ++i) joined = max(joined, share_of(i).x);
+  float factors[SUBGROUPS];
+  float of_weights = 0.0;
+  UNROLLED for (uint i = 0u; i < SUBGROUPS; ++i) {
+    const vec2 share = share_of(i);
+    factors[i] = share.x == MINUS_INFINITY ? 0.0 : exp(share.x - joined);
+    of_weights += share.y * factors[i];
+  }
+  if (!is_there) return;
+  const uint lanes = SUBGROUPS * LANES_OF_ROW;
+  for (uint quad = subgroup_number() * LANES_OF_ROW + lane_of_row; quad < push.quads; quad += lanes) {
+    vec4 values = vec4(0.0);
+    UNROLLED for (uint i = 0u; i < SUBGROUPS; ++i) {
+      values += factors[i] * uintBitsToFloat(pool[i * TILE_UNITS + row * SUMS_PITCH + quad]);
+    }
+#if SPLITS
+    partial[guard_words / 4u + (number * push.splits + split) * (push.quads + 1u) + quad] = values;
+#else
+    store_quad(quad, values, of_weights);
+#endif
+  }
+#if SPLITS
+  if (subgroup_number() + lane_of_row > 0u) return;
+  const uint at = (number * push.splits + split) * (push.quads + 1u) + push.quads;
+  partial[guard_words / 4u + at] = vec4(joined, of_weights, 0.0, 0.0);
+#endif
+}
+#else
+#define STAGE_SUMS(i, j) STORE_SUMS(sums[(i)*HEAD_COLUMNS + j], area + (i)*FRAGMENT_M * AREA_PITCH, AREA_PITCH);
+#define STORE_COLUMN(j)                                                                     \
+  wait_for_subgroup();                                                                      \
+  EACH_INNER(FRAGMENTS_M, STAGE_SUMS, j)                                                    \
+  wait_for_subgroup();                                                                      \
+  for (uint n = lane_of_row; n < QUADS_OF_COLUMN && is_there; n += LANES_OF_ROW)            \
+    store_quad((j)*QUADS_OF_COLUMN + n, uintBitsToFloat(pool[area_row() + n]), total);
+
+void store_rows(uint number, uint split) { EACH(HEAD_COLUMNS, STORE_COLUMN) }
+#endif
+
 #define CLEAR_COLUMN(j, i) CLEAR_REALS(sums[(i)*HEAD_COLUMNS + j]);
 #define CLEAR_ROWS(i) EACH_INNER(HEAD_COLUMNS, CLEAR_COLUMN, i)
 
 void main() {
-  const uint number = flat_workgroup();
+  uint number = flat_workgroup();
   if (number >= push.workgroups) return;
+  const uint split = number % push.splits;
+  number /= push.splits;
   const uint head = number / push.blocks;
   // Later tokens see more keys: their tiles begin first.
   const uint block = push.blocks - 1u - (number - head * push.blocks);
-  const uint rows_of_workgroup = gl_WorkGroupSize.x / subgroup_lanes * ROWS;
-  area = AREAS_AT + subgroup_number() * AREA_UNITS;
+#if SHARES_KEYS
+  const uint rows_of_workgroup = ROWS, first_row = 0u, tiles_at_once = SUBGROUPS;
+#else
+  const uint rows_of_workgroup = SUBGROUPS * ROWS, first_row = subgroup_number() * ROWS, tiles_at_once = 1u;
+#endif
+  k_at = number_of_tile() * TILE_UNITS;
+  v_at = k_at + KEYS * PITCH;
+  area = (SHARES_KEYS == 1 ? SUBGROUPS : 1u) * TILE_UNITS + subgroup_number() * AREA_UNITS;
   factors_at = area + ROWS * AREA_PITCH;
   row = lane_of_subgroup() / LANES_OF_ROW;
   lane_of_row = lane_of_subgroup() % LANES_OF_ROW;
-  const uint number_of_query = block * rows_of_workgroup + subgroup_number() * ROWS + row;
+  const uint number_of_query = block * rows_of_workgroup + first_row + row;
   is_there = number_of_query < push.queries;
   query = query_of(head, min(number_of_query, push.queries - 1u));
-  const uint stop = query_of(head, min((block + 1u) * rows_of_workgroup, push.queries) - 1u).end;
+  stop = query_of(head, min((block + 1u) * rows_of_workgroup, push.queries) - 1u).end;
+  stop = min(stop, (split + 1u) * push.split_keys);
 
-  if (gl_LocalInvocationID.x == 0u) tile_with_nan = 0u;
+  if (lane_of_tile() == 0u) tile_with_nan[number_of_tile()] = 0u;
   EACH(FRAGMENTS_M, CLEAR_ROWS)
   load_queries();
-  load_tile(0u, stop);
-  for (uint first = 0u; first < stop; first += KEYS) {
-    barrier();  // the tile before has been read
-    keep_tile(first, stop);
-    barrier();
-    if (first + KEYS < stop) load_tile(first + KEYS, stop);
+  uint first = split * push.split_keys + number_of_tile() * KEYS;
+  const uint step_of_tiles = tiles_at_once * KEYS;
+  load_tile(first);
+  for (uint of_all = split * push.split_keys; of_all < stop; of_all += step_of_tiles) {
+    wait_for_tile();  // the tile before has been read
+    keep_tile(first);
+    wait_for_tile();
+    if (of_all + step_of_tiles < stop) load_tile(first + step_of_tiles);
     store_scores();
     wait_for_subgroup();
     weigh(first);
     wait_for_subgroup();
     add_values(first);
+    first += step_of_tiles;
   }
   wait_for_subgroup();
   join_totals();
-  EACH(HEAD_COLUMNS, STORE_COLUMN)
+  store_rows(head * push.queries + number_of_query, split);
 }
