@@ -4,6 +4,7 @@
 #include "references/transformer/sdpa.h"
 
 #include <cstdint>
+#include <numbers>
 #include <optional>
 #include <string>
 
@@ -26,8 +27,12 @@ std::optional<std::string> sdpa_invalid_reason(const ImplPoint& point);
 /// The workgroups that share the keys of a query with impl `split`, where no case tunes them.
 std::int64_t splits_by_default(const BuildContext& context);
 
-/// Appends the push constants of shaders/transformer/sdpa.glslh and sets its defines.
-void add_attention(Dispatch& dispatch, const references::Sdpa& op);
+/// Kernels of one pass count scores in powers of two.
+inline constexpr double log2_of_e = std::numbers::log2e;
+
+/// Appends the push constants of shaders/transformer/sdpa.glslh, with the scale times `factor`, and sets its
+/// defines.
+void add_attention(Dispatch& dispatch, const references::Sdpa& op, double factor = 1);
 
 /// Binds a resource and defines `name` as the number of its binding.
 void bind_at(Dispatch& dispatch, const char* name, Resource resource);

@@ -55,6 +55,15 @@ struct AttentionTiling {
   std::int64_t shared_bytes() const { return (pool_units() + div_up(subgroups, quad)) * bytes_of_unit; }
 };
 
+/// Twice as many where the tiles of long heads are used twice as often and yet enough workgroups are left.
+std::int64_t subgroups_by_default(const BuildContext& context, const Sdpa& op,
+                                  const AttentionTiling& tiling) {
+  constexpr std::int64_t few = 4, many = 8;
+  if (tiling.shares_keys || op.width <= 64) return few;
+  const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), many * tiling.rows());
+  return op.batch * op.kv_heads * blocks >= context.device.shader_cores_or_assumed() ? many : few;
+}
+
 AttentionTiling tiling_of(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const std::optional<Fragment> matrices = fragment_of(context.device, halves, wanted_fragment(context));
@@ -68,7 +77,7 @@ AttentionTiling tiling_of(const BuildContext& context) {
   const std::int64_t splits = context.tuned("splits", 0);
   tiling.shares_keys = splits > 0 || queries <= tiling.fragment.m;
   tiling.keys = context.tuned("tile_keys", tiling.shares_keys ? 16 : op.width > 64 ? 32 : 64);
-  tiling.subgroups = context.tuned("subgroups", tiling.shares_keys || op.width <= 64 ? 4 : 8);
+  tiling.subgroups = context.tuned("subgroups", subgroups_by_default(context, op, tiling));
   if (!tiling.shares_keys) {
     tiling.split_keys = op.valid();
     return tiling;
@@ -114,7 +123,7 @@ Program build(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const AttentionTiling tiling = tiling_of(context);
   Dispatch dispatch{.label = "sdpa", .shader = "sdpa_coopmat.comp"};
-  add_attention(dispatch, op);
+  add_attention(dispatch, op, log2_of_e);
   dispatch.defines = {{"MASKED", flag(op.masked)}};
   const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), tiling.rows_of_workgroup());
   const std::int64_t workgroups = op.batch * op.kv_heads * blocks * tiling.splits;
@@ -199,15 +208,17 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
       tiling.rows_of_workgroup(), tiling.keys, tiling.shared_bytes(), device.max_shared_bytes);
 }
 
-/// Besides the weights' roundings to halves: those of a score, of exp(), one for each key in both sums, and a
-/// factor for each tile that raises the largest score.
+/// Besides the weights' roundings to halves: those of a score, of exp(), one for each key of a subgroup in
+/// both sums, a factor for each tile that raises the largest score, and those of joining sums.
 double unit_error(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const AttentionTiling tiling = tiling_of(context);
-  const std::int64_t tiles = div_up(op.valid(), tiling.keys) + tiling.subgroups + tiling.splits;
-  const double of_scores = grown_error(op, gamma_of(op.width + 12) + 4 * float32_ulp);
-  const double of_factors = 4 * static_cast<double>(tiles + 1) * float32_ulp;
-  return error_of_half_weight + 2 * (of_scores + of_factors + gamma_of(op.valid() + 2 * tiles + 8)) +
+  const std::int64_t sharing = tiling.shares_keys ? tiling.subgroups : 1;
+  const std::int64_t tiles = div_up(tiling.split_keys, tiling.keys * sharing);
+  const std::int64_t additions = tiles * tiling.keys + sharing + tiling.splits;
+  const double of_scores = grown_error(op, gamma_of(op.width + 14) + 4 * float32_ulp);
+  const double of_factors = 4 * static_cast<double>(tiles + 3) * float32_ulp;
+  return error_of_half_weight + 2 * (of_scores + of_factors + gamma_of(additions + 2 * tiles + 12)) +
          4 * float32_ulp;
 }
 
@@ -221,8 +232,7 @@ std::vector<Tunable> tunables() {
        .doc = "queries of a subgroup; by default those of a fragment",
        .allowed = {16, 32}},
       {.name = "subgroups",
-       .doc = "subgroups of a workgroup; by default 4, or 8 for D above 64 and more queries than a fragment "
-              "has rows",
+       .doc = "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries",
        .allowed = {1, 2, 4, 8}},
       {.name = "splits",
        .max = most_splits_of_sdpa,

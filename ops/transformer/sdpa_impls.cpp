@@ -170,7 +170,7 @@ Sharing sharing_of(const BuildContext& context, bool splits) {
 
 Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharing) {
   Dispatch dispatch{.label = "sdpa", .shader = "sdpa.comp"};
-  add_attention(dispatch, op);
+  add_attention(dispatch, op, log2_of_e);
   const std::int64_t workgroups = op.batch * op.kv_heads * sharing.blocks * sharing.splits;
   dispatch.push.add(sharing.blocks).add(sharing.splits).add(sharing.split_keys).add(workgroups);
   for (const auto& [name, value] : {std::pair{"ROWS", sharing.rows},
@@ -223,7 +223,7 @@ double pass_unit_error(const BuildContext& context, bool splits) {
   const std::int64_t factors = sharing.batches() + 3;
   const std::int64_t additions = sharing.keys * sharing.batches() + sharing.groups() + sharing.splits + 2;
   const double of_weights = 4 * static_cast<double>(factors) * float32_ulp;
-  return 2 * (grown_error(op, gamma_of(roundings_of_score(op) + 8) + 4 * float32_ulp) + of_weights +
+  return 2 * (grown_error(op, gamma_of(roundings_of_score(op) + 10) + 4 * float32_ulp) + of_weights +
               gamma_of(additions + 2 * factors)) +
          4 * float32_ulp;
 }
@@ -286,7 +286,7 @@ std::uint32_t index_of_y(const BuildContext& context) {
   return static_cast<std::uint32_t>(context.tensors.size() - 1);
 }
 
-void add_attention(Dispatch& dispatch, const Sdpa& op) {
+void add_attention(Dispatch& dispatch, const Sdpa& op, double factor) {
   dispatch.defines = {
       {"F16", flag(op.dtype == DType::F16)}, {"Q8", flag(op.q8)}, {"MASKED", flag(op.masked)}};
   dispatch.push.add(quads_of(op)).add(op.valid()).add(op.end_of_keys(0)).add(std::int64_t{op.causal ? 1 : 0});
@@ -296,7 +296,7 @@ void add_attention(Dispatch& dispatch, const Sdpa& op) {
         {op.first_of_row(1, 0, 0), op.first_of_row(0, 1, 0), op.first_of_row(0, 0, 1)}}) {
     dispatch.push.add(image / op.width).add(token / op.width).add(head / op.width);
   }
-  dispatch.push.add(static_cast<float>(op.scale));
+  dispatch.push.add(static_cast<float>(op.scale * factor));
 }
 
 void bind_at(Dispatch& dispatch, const char* name, Resource resource) {
@@ -325,7 +325,8 @@ Dispatch join_parts(const BuildContext& context, const Sdpa& op, std::int64_t sp
   join.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   join.workgroups =
       fold_grid(all_queries(op) * local, join.local_size[0], context.device.max_workgroup_count[0]);
-  join.shared_bytes = static_cast<std::uint32_t>(local * (bytes_of_quad + 2 * 4) + most_splits_of_sdpa * 4);
+  join.shared_bytes = static_cast<std::uint32_t>(local * bytes_of_quad);
+  use_subgroups(join, context.device);
   join.bindings = {partial, Resource::tensor(index_of_y(context))};
   return join;
 }

@@ -107,7 +107,7 @@ float visible_score(float score, uint r, uint key, uint stop) {
   if (key >= min(stop, queries[r].end)) return MINUS_INFINITY;
 #if MASKED
   const float added = mask[guard_words + queries[r].token * push.valid + key];
-  return added == MINUS_INFINITY ? added : score + added;
+  return added == MINUS_INFINITY ? added : score + added * LOG2_OF_E;
 #else
   return score;
 #endif
@@ -118,7 +118,7 @@ void raise_largest(uint r, float scores[KEYS * ROWS]) {
   float raised = largest[r];
   EACH_KEY raised = scores[u * ROWS + r] > raised ? scores[u * ROWS + r] : raised;
   if (raised > largest[r]) {
-    const float factor = largest[r] == MINUS_INFINITY ? 0.0 : exp(largest[r] - raised);
+    const float factor = largest[r] == MINUS_INFINITY ? 0.0 : exp2(largest[r] - raised);
     totals[r] *= factor;
     [[unroll]] for (uint i = 0u; i < QUADS; ++i) sums[r * QUADS + i] *= factor;
     largest[r] = raised;
@@ -127,7 +127,7 @@ void raise_largest(uint r, float scores[KEYS * ROWS]) {
 
 void add_values(CACHE_WORDS words[UNITS], uint r, float score, float scale) {
   if (score == MINUS_INFINITY) return;
-  const float weight = exp(score - largest[r]);
+  const float weight = exp2(score - largest[r]);
   totals[r] += weight;
   EACH_UNIT EACH_QUAD sums[r * QUADS + i * UNIT_QUADS + j] += (weight * scale) * cache_quad(words[i], j);
 }
@@ -191,7 +191,7 @@ float largest_of_groups() {
 
 // A group that has seen no key has nothing to add, and where none has there is no largest score.
 float factor_of(uint i, float joined) {
-  return shared_largest[i] == MINUS_INFINITY ? 0.0 : exp(shared_largest[i] - joined);
+  return shared_largest[i] == MINUS_INFINITY ? 0.0 : exp2(shared_largest[i] - joined);
 }
 
 void store_row(uint r, uint number, uint split) {

@@ -104,7 +104,23 @@ REAL_MATRIX sums[FRAGMENTS_M * HEAD_COLUMNS];
     wait_for_subgroup();                                                                                        \
   }
 
+#if SHARES_KEYS
+// The tile of k has room for whole rows.
+#define LOAD_STEP_OF_ROWS(step, i) \
+  LOAD_A(q_rows[(i)*HEAD_STEPS + step], k_at + (i)*FRAGMENT_M * PITCH + (step)*UNITS_OF_STEP, PITCH);
+#define LOAD_ROWS(i) EACH_INNER(HEAD_STEPS, LOAD_STEP_OF_ROWS, i)
+
+void load_queries() {
+  UNROLLED for (uint i = 0u; i < UNITS_OF_ROW; i += LANES_OF_ROW) {
+    if (i + lane_of_row >= UNITS_OF_ROW) break;
+    pool[k_at + row * PITCH + i + lane_of_row] = q[guard_words / 4u + query.row * UNITS_OF_ROW + i + lane_of_row];
+  }
+  wait_for_subgroup();
+  EACH(FRAGMENTS_M, LOAD_ROWS)
+}
+#else
 void load_queries() { EACH(HEAD_STEPS, LOAD_QUERY_STEP) }
+#endif
 
 // --- tiles of k and v ------------------------------------------------------------------------------------------------
 uvec4 next_k[tile_loads], next_v[tile_loads];
@@ -178,26 +194,32 @@ bool is_hidden(uint key) {
 float visible_score(float product_of_row, uint key) {
   if (is_hidden(key)) return MINUS_INFINITY;
 #if MASKED
-  return product(product_of_row, push.scale) + mask[guard_words + query.token * push.valid + key];
+  return product(product_of_row, push.scale) + mask[guard_words + query.token * push.valid + key] * LOG2_OF_E;
 #else
   return product(product_of_row, push.scale);
 #endif
 }
 
-float weight_of(float score) { return score == MINUS_INFINITY ? 0.0 : exp(score - largest); }
+float weight_of(float score) { return score == MINUS_INFINITY ? 0.0 : exp2(score - largest); }
+
+// Whether the row's query sees all keys of a tile, which saves most of what there is to do for each of them.
+bool sees_all(uint first) { return MASKED == 0 && first + KEYS <= min(query.end, stop); }
 
 // Turns the scores of the row into weights, half floats in their place, and leaves the factor of what was summed
-// before. A NaN is larger than nothing: it would hide the others.
+// before. Whatever max() makes of a NaN, the row becomes NaN.
 void weigh(uint first) {
   const uint first_of_lane = lane_of_row * KEYS_OF_LANE;
+  const bool all = sees_all(first);
   vec4 own[KEYS_OF_LANE / 4];
   float raised = MINUS_INFINITY;
   UNROLLED for (uint i = 0u; i < KEYS_OF_LANE / 4u; ++i) {
-    const vec4 products = uintBitsToFloat(pool[area_row() + first_of_lane / 4u + i]);
-    UNROLLED for (uint e = 0u; e < 4u; ++e) {
-      own[i][e] = visible_score(products[e], first + first_of_lane + 4u * i + e);
-      raised = own[i][e] > raised ? own[i][e] : raised;
+    own[i] = uintBitsToFloat(pool[area_row() + first_of_lane / 4u + i]);
+    if (all) {
+      own[i] *= push.scale;
+    } else {
+      UNROLLED for (uint e = 0u; e < 4u; ++e) own[i][e] = visible_score(own[i][e], first + first_of_lane + 4u * i + e);
     }
+    raised = max(raised, max(max(own[i].x, own[i].y), max(own[i].z, own[i].w)));
   }
 #if LANES_OF_ROW > 1
   pool[area_row() + AREA_PITCH - 1u][lane_of_row] = floatBitsToUint(raised);
@@ -206,14 +228,19 @@ void weigh(uint first) {
   UNROLLED for (uint i = 0u; i < LANES_OF_ROW; ++i) raised = max(raised, of_lanes[i]);
 #endif
   raised = max(raised, largest);
-  const float factor = largest == MINUS_INFINITY ? 0.0 : exp(largest - raised);
+  const float factor = largest == MINUS_INFINITY ? 0.0 : exp2(largest - raised);
   largest = raised;
   total *= factor;
   UNROLLED for (uint i = 0u; i < KEYS_OF_LANE / 8u; ++i) {
-    vec4 low, high;
-    UNROLLED for (uint e = 0u; e < 4u; ++e) {
-      low[e] = weight_of(own[2u * i][e]);
-      high[e] = weight_of(own[2u * i + 1u][e]);
+    vec4 low = own[2u * i], high = own[2u * i + 1u];
+    if (all) {
+      low = exp2(low - largest);
+      high = exp2(high - largest);
+    } else {
+      UNROLLED for (uint e = 0u; e < 4u; ++e) {
+        low[e] = weight_of(low[e]);
+        high[e] = weight_of(high[e]);
+      }
     }
     total += ((low.x + low.y) + (low.z + low.w)) + ((high.x + high.y) + (high.z + high.w));
     pool[area_row() + first_of_lane / 8u + i] = uvec4(packHalf2x16(low.xy), packHalf2x16(low.zw),
@@ -327,7 +354,7 @@ void store_rows(uint number, uint split) {
   float of_weights = 0.0;
   UNROLLED for (uint i = 0u; i < SUBGROUPS; ++i) {
     const vec2 share = share_of(i);
-    factors[i] = share.x == MINUS_INFINITY ? 0.0 : exp(share.x - joined);
+    factors[i] = share.x == MINUS_INFINITY ? 0.0 : exp2(share.x - joined);
     of_weights += share.y * factors[i];
   }
   if (!is_there) return;
@@ -391,10 +418,10 @@ void main() {
 
   if (lane_of_tile() == 0u) tile_with_nan[number_of_tile()] = 0u;
   EACH(FRAGMENTS_M, CLEAR_ROWS)
-  load_queries();
   uint first = split * push.split_keys + number_of_tile() * KEYS;
   const uint step_of_tiles = tiles_at_once * KEYS;
   load_tile(first);
+  load_queries();
   for (uint of_all = split * push.split_keys; of_all < stop; of_all += step_of_tiles) {
     wait_for_tile();  // the tile before has been read
     keep_tile(first);
