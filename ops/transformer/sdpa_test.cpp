@@ -1,0 +1,143 @@
+#include "ops/transformer/sdpa.h"
+
+#include "ops/registry.h"
+#include "tests/support/on_device.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+
+class SdpaTest : public OnDeviceTest {
+ protected:
+  struct Sizes {
+    std::int64_t tokens = 1, heads = 1, kv_heads = 1, width = 8, start = 0, capacity = 0;
+  };
+
+  Trial trial(const Sizes& sizes, const std::string& impl, const std::string& dtype = "f32") const {
+    Params params;
+    params.set("S", sizes.tokens);
+    params.set("H", sizes.heads);
+    params.set("Hkv", sizes.kv_heads);
+    params.set("D", sizes.width);
+    params.set("start_pos", sizes.start);
+    if (sizes.capacity > 0) params.set("C", sizes.capacity);
+    params.set("dtype", dtype);
+    return with_forms({.op = &op, .params = with_defaults(op, params), .impl = impl});
+  }
+
+  Trial with(Trial trial, const std::string& name, const Value& value) const {
+    trial.params.set(name, value);
+    return with_forms(std::move(trial));
+  }
+
+  Trial with_forms(Trial trial) const {
+    trial.forms.assign(op.tensors(trial.params).size(), Form{Storage::Buffer, Layout::WP});
+    return trial;
+  }
+
+  Registry ops = registry();
+  const Op& op = *ops.find("sdpa");
+};
+
+TEST_F(SdpaTest, AgreesWithItsReferenceOnRandomPoints) {
+  Draw draw(95);
+  for (int round = 0; round < 60 && !HasFatalFailure(); ++round) {
+    const std::int64_t kv_heads = draw.pick(1, 3), start = draw.pick(0, 50), tokens = draw.pick(1, 9);
+    const std::string impl = draw.one_of<std::string>({"fused", "split", "unfused"});
+    Trial point = trial({tokens, kv_heads * draw.pick(1, 3), kv_heads, 4 * draw.pick(1, 3), start,
+                         start + tokens + draw.pick(0, 4)},
+                        impl, draw.one_of<std::string>({"f32", "f16"}));
+    point = with(point, "causal", draw.pick(0, 1) == 1);
+    point = with(point, "layout", draw.one_of<std::string>({"bshd", "bhsd"}));
+    point.seed = static_cast<std::uint64_t>(round);
+    point.fill = draw.one_of<FillKind>(
+        {FillKind::Normal, FillKind::Saturate, FillKind::Mixed, FillKind::Nan, FillKind::Ends});
+    if (impl != "unfused") point.tune = {{"rows", 2}, {"keys", draw.one_of<std::int64_t>({1, 2})}};
+    if (impl == "split") point.tune["splits"] = draw.pick(1, 20);
+    expect_right(point);
+  }
+}
+
+TEST_F(SdpaTest, WithoutSubgroupsSharedMemoryIsUsed) {
+  for (const std::string impl : {"fused", "split"}) {
+    Trial point = trial({3, 4, 2, 24, 70}, impl);
+    point.tune = {{"keys", 1}, {"rows", 2}};
+    point.as_if = [](DeviceInfo& device) { device.features.clear(); };
+    EXPECT_THAT(program_of(point).dispatches[0].defines, testing::Contains(Define{"SUBGROUPS", "0"}));
+    expect_right(point);
+  }
+}
+
+TEST_F(SdpaTest, RowsOfTheCacheThatDoNotExistYetAreNanAndAreNotCounted) {
+  const Trial point = trial({2, 4, 2, 8, 3, 9}, "fused");
+  const std::vector<TensorSpec> tensors = op.tensors(point.params);
+  EXPECT_EQ(tensors[1].domain.valid, 5);
+  EXPECT_EQ(tensors[1].domain.valid_axis, 1U);
+  EXPECT_EQ(op.tensors(with(point, "layout", std::string("bhsd")).params)[1].domain.valid_axis, 2U);
+  const Work work = op.work(point.params, tensors);
+  EXPECT_EQ(work.bytes_read, 4 * (2 * 4 * 8 + 2 * 5 * 2 * 8));
+  EXPECT_EQ(work.bytes_written, 4 * 2 * 4 * 8);
+  EXPECT_EQ(work.operations, 4 * 8 * 4 * (4 + 5)) << "the second token sees one key more";
+  const Params not_causal = with(point, "causal", false).params;
+  EXPECT_EQ(op.work(not_causal, op.tensors(not_causal)).operations, 4 * 8 * 4 * (5 + 5));
+}
+
+TEST_F(SdpaTest, AQ8CacheHasScalesWhoseMissingRowsAreNan) {
+  const std::vector<TensorSpec> tensors =
+      op.tensors(with(trial({1, 2, 2, 8, 3, 9}, "fused"), "cache_dtype", std::string("q8")).params);
+  ASSERT_EQ(tensors.size(), 6U);
+  EXPECT_EQ(tensors[1].dtype, DType::I8);
+  EXPECT_EQ(tensors[3].name, "k_scale");
+  EXPECT_EQ(tensors[4].shape, (Shape{1, 9, 2}));
+  EXPECT_EQ(tensors[4].domain.valid, 4);
+}
+
+TEST_F(SdpaTest, QueriesOfAHeadOfTheCacheShareAWorkgroup) {
+  Trial point = trial({3, 6, 2, 8}, "fused");
+  EXPECT_EQ(program_of(point).dispatches[0].workgroups[0], 2U * 3U) << "nine queries, four at a time";
+  point.tune = {{"rows", 8}};
+  EXPECT_EQ(program_of(point).dispatches[0].workgroups[0], 2U * 2U);
+}
+
+TEST_F(SdpaTest, NoWorkgroupOfASplitIsEmpty) {
+  Trial point = trial({1, 1, 1, 8, 9}, "split");
+  point.tune = {{"splits", 7}};
+  const Program program = program_of(point);
+  ASSERT_EQ(program.dispatches.size(), 2U);
+  EXPECT_EQ(program.scratch[0].shape, (Shape{1, 5, 12})) << "ten keys, two at a time";
+}
+
+TEST_F(SdpaTest, LongContextsAreSplitByDefaultAndShortOnesAreNot) {
+  const auto splits = [&](std::int64_t start) {
+    const Trial point = trial({1, 1, 1, 8, start}, "split");
+    DeviceInfo large;
+    large.shader_cores = 100;
+    const std::vector<TensorSpec> tensors = op.tensors(point.params);
+    return splits_by_default({point.params, tensors, point.forms, large, point.tune});
+  };
+  EXPECT_EQ(splits(63), 1);
+  EXPECT_EQ(splits(127), 2);
+  EXPECT_EQ(splits(1 << 20), most_splits_of_sdpa);
+}
+
+std::string invalid_reason_of(const Op& op, const Trial& point) {
+  const std::vector<TensorSpec> tensors = op.tensors(point.params);
+  const Impl& impl = *op.find_impl(point.impl);
+  return impl.invalid_reason({point.params, tensors, point.forms, point.tune}).value_or("");
+}
+
+TEST_F(SdpaTest, ImplsSayWhatTheyCannotTake) {
+  EXPECT_EQ(invalid_reason_of(op, trial({1, 1, 1, 6}, "fused")), "D is 6, but must be a multiple of 4");
+  EXPECT_THAT(invalid_reason_of(op, trial({1, 1, 1, 16}, "coopmat")), testing::HasSubstr("q is f32"));
+  EXPECT_THAT(invalid_reason_of(op, trial({1, 1, 1, 48}, "coopmat", "f16")),
+              testing::HasSubstr("D is 48, but must be 16, 32, 64, 96 or 128"));
+  EXPECT_EQ(invalid_reason_of(op, trial({1, 1, 1, 96}, "coopmat", "f16")), "");
+}
+
+}  // namespace
+}  // namespace assay::ops
