@@ -129,6 +129,14 @@ TEST_F(Models, QwenHasTheRowsOfTheFileThatWasWrittenByHand) {
             rows_of(load("cases/models/qwen3_0_6b/linear_q4gsw.yaml")));
 }
 
+TEST_F(Models, LlamaOf8BHasTheRowsOfTheFileThatWasWrittenByHand) {
+  write(R"({"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128256})",
+        {.name = "llama_3_1_8b"});
+  EXPECT_EQ(rows_of(load(folder / "out/linear_q4gsw.yaml")),
+            rows_of(load("cases/models/llama_3_1_8b/linear_q4gsw.yaml")));
+}
+
 TEST_F(Models, AStepHasAllItsPartsWithTheirCalls) {
   write(test::llama_config);
   const std::vector<Case> cases = load();
