@@ -33,11 +33,25 @@ void check_window(const JsonObject& config, const Architecture& architecture, st
                        fmt::format("attention in a sliding window of {} tokens", *window));
 }
 
+/// Newer files list the attention of each block.
+void check_layer_types(const JsonObject& config, const Architecture& architecture, std::string_view file) {
+  const Json* types = config.find("layer_types");
+  if (types == nullptr) return;
+  for (const Json& type : *types) {
+    if (type == "full_attention") continue;
+    needs_what_no_op_has(file, std::string(architecture.name),
+                         fmt::format("blocks with '{}'",
+                                     type.is_string() ? printable_line(shortened(type.get<std::string>(), 40))
+                                                      : "another attention"));
+  }
+}
+
 void refuse_what_no_op_has(const JsonObject& config, const Architecture& architecture,
                            std::string_view file) {
   const std::string name(architecture.name);
   check_activation(config, name, file);
   check_window(config, architecture, file);
+  check_layer_types(config, architecture, file);
   for (const char* member : soft_cap_members) {
     if (config.number(member).value_or(0) > 0)
       needs_what_no_op_has(file, name, fmt::format("a soft cap ('{}')", member));

@@ -25,7 +25,9 @@ constexpr std::uint64_t most_name_bytes =
     65535;  // of keys, by the format; longer tensor names are useless, too
 constexpr std::uint32_t most_dims = 4;
 constexpr int most_array_levels = 8;  // of arrays of arrays
-constexpr std::size_t most_kept = 10'000;
+constexpr std::uint64_t most_kept = 10'000;
+constexpr std::uint64_t most_entries =
+    100'000;  // models have dozens of metadata and some thousands of tensors
 
 // The least bytes of an entry: a key's length, its type and a value; a name's length, dims, type and offset.
 constexpr std::uint64_t least_entry = 8 + 4 + 1;
@@ -82,13 +84,12 @@ class Reader {
     return std::string(take(size, what));
   }
 
-  /// A number of entries that have at least `least` bytes each.
-  std::uint64_t count(std::uint64_t least, std::string_view what) {
-    const auto entries = number<std::uint64_t>(what);
-    if (entries > left() / least)
+  /// Refuses a number of entries of at least `least` bytes each that cannot follow.
+  void check_count(std::uint64_t entries, std::uint64_t least, std::string_view what) const {
+    if (entries > left() / least) {
       fail(fmt::format("the file says that it has {} {}, for which the {} bytes that are left are too few",
                        entries, what, left()));
-    return entries;
+    }
   }
 
   Type type() {
@@ -112,21 +113,28 @@ bool boolean(Reader& reader) {
 
 GgufValue read_value(Reader& reader, Type type, int level);
 
+/// A text of a tokenizer, which has 100,000 of them, is not kept.
+GgufValue read_element(Reader& reader, Type type, int level) {
+  if (type != Type::String) return read_value(reader, type, level + 1);
+  reader.text("a text of an array");
+  return 0.0;
+}
+
+void keep(GgufArray& array, const GgufValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) array.integers.push_back(*integer);
+  if (const auto* flag = std::get_if<bool>(&value)) array.integers.push_back(*flag ? 1 : 0);
+}
+
 GgufArray read_array(Reader& reader, int level) {
   if (level == most_array_levels)
     reader.fail(fmt::format("arrays are nested more than {} deep", most_array_levels));
   const Type type = reader.type();
-  GgufArray array{.size = reader.count(least_bytes(type), "elements of an array")};
-  for (std::uint64_t i = 0; i < array.size; ++i) {
-    if (type == Type::String) {
-      reader.text("a text of an array");  // a tokenizer has 100,000 of them
-      continue;
-    }
-    const GgufValue value = read_value(reader, type, level + 1);
-    if (array.integers.size() == most_kept) continue;
-    if (const auto* integer = std::get_if<std::int64_t>(&value)) array.integers.push_back(*integer);
-    if (const auto* flag = std::get_if<bool>(&value)) array.integers.push_back(*flag ? 1 : 0);
-  }
+  GgufArray array{.size = reader.number<std::uint64_t>("the size of an array")};
+  reader.check_count(array.size, least_bytes(type), "elements of an array");
+  const bool is_of_one_size = type != Type::String && type != Type::Array;
+  const std::uint64_t looked_at = is_of_one_size ? std::min(array.size, most_kept) : array.size;
+  for (std::uint64_t i = 0; i < looked_at; ++i) keep(array, read_element(reader, type, level));
+  if (is_of_one_size) reader.take((array.size - looked_at) * least_bytes(type), "an array");
   return array;
 }
 
@@ -175,17 +183,19 @@ void read_metadata(Reader& reader, std::uint64_t entries, GgufHeader& header) {
 
 std::vector<std::int64_t> read_shape(Reader& reader, const std::string& name) {
   const auto dims = reader.number<std::uint32_t>("a number of dims");
-  if (dims > most_dims)
+  if (dims > most_dims) {
     reader.fail(fmt::format("the tensor '{}' has {} dims; at most {} are allowed",
                             printable_line(shortened(name, 80)), dims, most_dims));
+  }
   std::vector<std::int64_t> shape(dims);
   std::uint64_t elements = 1;
   for (std::int64_t& dim : shape) {
     const auto size = reader.number<std::uint64_t>("a dim");
-    if (size == 0 || size > most_elements / elements)
+    if (size == 0 || size > most_elements / elements) {
       reader.fail(
           fmt::format("the tensor '{}' has a dim of {}, with which it has none or more than 2^48 elements",
                       printable_line(shortened(name, 80)), size));
+    }
     elements *= size;
     dim = static_cast<std::int64_t>(size);
   }
@@ -194,10 +204,7 @@ std::vector<std::int64_t> read_shape(Reader& reader, const std::string& name) {
 }
 
 void read_tensors(Reader& reader, std::uint64_t tensors, GgufHeader& header) {
-  if (tensors > reader.left() / least_tensor)
-    reader.fail(
-        fmt::format("the file says that it has {} tensors, for which the {} bytes that are left are too few",
-                    tensors, reader.left()));
+  reader.check_count(tensors, least_tensor, "tensors");
   for (std::uint64_t i = 0; i < tensors; ++i) {
     std::string name = reader.name("a tensor's name");
     std::vector<std::int64_t> shape = read_shape(reader, name);
@@ -214,11 +221,19 @@ GgufHeader parse_gguf(std::string_view bytes, std::string_view file) {
   Reader reader(bytes, file);
   if (reader.take(magic.size(), "the format's name") != magic) reader.fail("it is no GGUF file");
   const auto version = reader.number<std::uint32_t>("the version");
-  if (version < oldest_version || version > newest_version)
+  if (version < oldest_version || version > newest_version) {
     reader.fail(fmt::format("the version is {}; {} and {} are read, little-endian", version, oldest_version,
                             newest_version));
+  }
   const auto tensors = reader.number<std::uint64_t>("the number of tensors");
-  const std::uint64_t entries = reader.count(least_entry, "entries of metadata");
+  const auto entries = reader.number<std::uint64_t>("the number of entries of metadata");
+  reader.check_count(entries, least_entry, "entries of metadata");
+  if (std::max(tensors, entries) > most_entries) {
+    reader.fail(
+        fmt::format("the file says that it has {} tensors and {} entries of metadata; at most {} of each are "
+                    "read",
+                    tensors, entries, most_entries));
+  }
   GgufHeader header;
   read_metadata(reader, entries, header);
   read_tensors(reader, tensors, header);

@@ -146,9 +146,10 @@ void check_tensors(const Metadata& metadata, const GgufHeader& header, const Dec
       check_tensor(metadata, name, shape, {decoder.vocab, decoder.hidden});
     const std::optional<NameInBlock> in_block = name_in_block(name, "blk.");
     if (!in_block) continue;
-    if (in_block->block >= decoder.blocks)
+    if (in_block->block >= decoder.blocks) {
       metadata.fail(fmt::format("the tensor '{}' is of a block that the metadata do not count: there are {}",
                                 printable_line(shortened(name, 80)), decoder.blocks));
+    }
     const auto wanted = weights.find(in_block->rest);
     if (wanted != weights.end()) check_tensor(metadata, name, shape, wanted->second);
   }
@@ -156,9 +157,10 @@ void check_tensors(const Metadata& metadata, const GgufHeader& header, const Dec
 
 void refuse_other_values(const Metadata& metadata, const Decoder& decoder) {
   const std::int64_t values = metadata.integer("attention.value_length").value_or(decoder.head_dim);
-  if (values != decoder.head_dim)
+  if (values != decoder.head_dim) {
     metadata.fail(fmt::format("heads have {} values for keys and {} for values; the cases need equal numbers",
                               decoder.head_dim, values));
+  }
 }
 
 }  // namespace

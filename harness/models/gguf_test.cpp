@@ -63,7 +63,9 @@ TEST(Gguf, EveryCutIsAnErrorAndNothingElse) {
 TEST(Gguf, CountsAreNotBelieved) {
   const GgufBytes file = test::llama_gguf();
   const std::uint64_t huge = std::uint64_t{1} << 63;
-  EXPECT_THAT(error(file.bytes(huge, 0)), HasSubstr("it has 9223372036854775808 tensors"));
+  EXPECT_THAT(
+      error(file.bytes(huge, 0)),
+      HasSubstr("it has 9223372036854775808 tensors and 0 entries of metadata; at most 100000 of each"));
   EXPECT_THAT(error(file.bytes(0, huge)), HasSubstr("it has 9223372036854775808 entries of metadata"));
   EXPECT_THAT(error(GgufBytes().raw("a", 9, GgufBytes::number(8, 4) + GgufBytes::number(huge, 8)).bytes()),
               HasSubstr("9223372036854775808 elements of an array"));
@@ -73,6 +75,21 @@ TEST(Gguf, CountsAreNotBelieved) {
   EXPECT_THAT(error(GgufBytes().tensor("w", {1 << 25, 1 << 25}).bytes()),
               HasSubstr("more than 2^48 elements"));
   EXPECT_THAT(error(GgufBytes().tensor("w", {1, 1, 1, 1, 1}).bytes()), HasSubstr("has 5 dims; at most 4"));
+}
+
+TEST(Gguf, MoreTensorsThanFollowAreRefused) {
+  EXPECT_THAT(error(GgufBytes().tensor("w", {1}).bytes(3, 0)),
+              HasSubstr("it has 3 tensors, for which the 33 bytes"));
+}
+
+TEST(Gguf, TheRestOfALongArrayIsPassedOver) {
+  GgufBytes file;
+  file.u32s("long", std::vector<std::uint32_t>(30'000, 7)).u32("after", 5);
+  const GgufHeader header = parse_gguf(file.bytes(), "m.gguf");
+  const auto& array = std::get<GgufArray>(header.metadata.at("long"));
+  EXPECT_EQ(array.size, 30'000U);
+  EXPECT_EQ(array.integers.size(), 10'000U);
+  EXPECT_EQ(std::get<std::int64_t>(header.metadata.at("after")), 5);
 }
 
 TEST(Gguf, DeepArraysAreRefused) {

@@ -28,11 +28,12 @@ std::string first_bytes(const std::filesystem::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) throw_file_error("read the model", path, errno);
-  if (!S_ISREG(status.st_mode))
+  if (!S_ISREG(status.st_mode)) {
     throw Error(
         fmt::format("reading the model {}: it is no regular file; give a .gguf or .safetensors file or a "
                     "config.json",
                     printable_line(path.string())));
+  }
   std::optional<std::string> bytes = read_to_end(file.get(), most_bytes);
   if (!bytes) throw_file_error("read the model", path, errno);
   return std::move(*bytes);

@@ -66,80 +66,82 @@ TEST_F(ModelFiles, WeightsAfterTheHeaderDoNotMatter) {
 }
 
 TEST_F(ModelFiles, WithoutAHeadSizeHeadsShareAToken) {
-  EXPECT_EQ(read(config("\"head_dim\": 64,", "")).head_dim, 64);
-  std::string odd = config("\"head_dim\": 64,", "");
+  EXPECT_EQ(read(config(R"("head_dim": 64,)", "")).head_dim, 64);
+  std::string odd = config(R"("head_dim": 64,)", "");
   odd.replace(odd.find("32,"), 3, "30,");
   EXPECT_THAT(error(odd), HasSubstr("30 heads cannot share 2048 values equally"));
 }
 
 TEST_F(ModelFiles, ArchitecturesDifferInBiasNormsAndFusion) {
-  const Decoder qwen2 = read(config("\"llama\"", "\"qwen2\""));
+  const Decoder qwen2 = read(config(R"("llama")", R"("qwen2")"));
   EXPECT_TRUE(qwen2.qkv_bias && !qwen2.o_bias && !qwen2.qk_norm);
-  const Decoder qwen3 = read(config("\"llama\"", "\"qwen3\""));
+  const Decoder qwen3 = read(config(R"("llama")", R"("qwen3")"));
   EXPECT_TRUE(qwen3.qk_norm && !qwen3.qkv_bias);
-  const Decoder phi = read(config("\"llama\"", "\"phi3\", \"partial_rotary_factor\": 0.75"));
+  const Decoder phi = read(config(R"("llama")", R"("phi3", "partial_rotary_factor": 0.75)"));
   EXPECT_TRUE(phi.fused_qkv && phi.fused_gate_up);
   EXPECT_EQ(phi.rotary_dim, 48);
-  const Decoder mistral = read(config("\"llama\"", "\"mistral\", \"sliding_window\": null"));
+  const Decoder mistral = read(config(R"("llama")", R"("mistral", "sliding_window": null)"));
   EXPECT_EQ(shape_of(mistral), llama_shape);
   const Decoder newer =
-      read(config("\"rope_theta\": 500000.0", "\"rope_parameters\": {\"partial_rotary_factor\": 0.5}"));
+      read(config(R"("rope_theta": 500000.0)", R"("rope_parameters": {"partial_rotary_factor": 0.5})"));
   EXPECT_EQ(newer.rotary_dim, 32);
 }
 
 TEST_F(ModelFiles, WhatNoOpHasIsNamed) {
   EXPECT_THAT(
-      error_of_config("\"silu\"", "\"gelu_pytorch_tanh\""),
+      error_of_config(R"("silu")", R"("gelu_pytorch_tanh")"),
       HasSubstr("its architecture, llama, needs the activation 'gelu_pytorch_tanh', which no op has"));
-  EXPECT_THAT(error_of_config("\"llama\"", "\"mistral\", \"sliding_window\": 4096"),
+  EXPECT_THAT(error_of_config(R"("llama")", R"("mistral", "sliding_window": 4096)"),
               HasSubstr("mistral, needs attention in a sliding window of 4096 tokens"));
-  EXPECT_THAT(error_of_config("\"llama\"", "\"gemma2\""),
+  EXPECT_THAT(error_of_config(R"("llama")", R"("gemma2")"),
               HasSubstr("needs the activation 'gelu', a soft cap and"));
-  EXPECT_THAT(error_of_config("\"llama\"", "\"llama\", \"attn_logit_softcapping\": 50.0"),
+  EXPECT_THAT(error_of_config(R"("llama")", R"("llama", "attn_logit_softcapping": 50.0)"),
               HasSubstr("a soft cap ('attn_logit_softcapping')"));
-  EXPECT_THAT(error_of_config("\"llama\"", "\"mixtral\""), HasSubstr("a mixture of experts"));
-  EXPECT_THAT(error_of_config("\"llama\"", "\"llama\", \"num_local_experts\": 8"),
+  EXPECT_THAT(
+      error_of_config(R"("llama")", R"("qwen3", "layer_types": ["full_attention", "sliding_attention"])"),
+      HasSubstr("qwen3, needs blocks with 'sliding_attention', which no op has"));
+  EXPECT_THAT(error_of_config(R"("llama")", R"("mixtral")"), HasSubstr("a mixture of experts"));
+  EXPECT_THAT(error_of_config(R"("llama")", R"("llama", "num_local_experts": 8)"),
               HasSubstr("a mixture of experts"));
-  EXPECT_THAT(error_of_config("\"llama\"", "\"never_seen\""),
+  EXPECT_THAT(error_of_config(R"("llama")", R"("never_seen")"),
               HasSubstr("'never_seen' is unknown; known are llama, mistral, qwen2, qwen3, phi3"));
 }
 
 TEST_F(ModelFiles, AWindowThatHidesNothingIsNone) {
-  EXPECT_EQ(shape_of(read(config("\"llama\"", "\"phi3\", \"sliding_window\": 262144"))), llama_shape);
-  EXPECT_EQ(shape_of(read(
-                config("\"llama\"", "\"qwen2\", \"sliding_window\": 4096, \"use_sliding_window\": false"))),
-            llama_shape);
-  EXPECT_EQ(shape_of(read(config("\"llama\"", "\"qwen2\", \"sliding_window\": 4096"))), llama_shape)
+  EXPECT_EQ(shape_of(read(config(R"("llama")", R"("phi3", "sliding_window": 262144)"))), llama_shape);
+  EXPECT_EQ(
+      shape_of(read(config(R"("llama")", R"("qwen2", "sliding_window": 4096, "use_sliding_window": false)"))),
+      llama_shape);
+  EXPECT_EQ(shape_of(read(config(R"("llama")", R"("qwen2", "sliding_window": 4096)"))), llama_shape)
       << "it is not used by default";
-  EXPECT_THAT(
-      error_of_config("\"llama\"", "\"qwen2\", \"sliding_window\": 4096, \"use_sliding_window\": true"),
-      HasSubstr("a sliding window of 4096"));
+  EXPECT_THAT(error_of_config(R"("llama")", R"("qwen2", "sliding_window": 4096, "use_sliding_window": true)"),
+              HasSubstr("a sliding window of 4096"));
 }
 
 TEST_F(ModelFiles, WrongMembersOfAConfigAreNamed) {
-  EXPECT_THAT(error_of_config("\"hidden_size\": 2048,", ""), HasSubstr("'hidden_size' is missing"));
-  EXPECT_THAT(error_of_config("\"hidden_size\": 2048", "\"hidden_size\": \"2048\""),
-              HasSubstr("'hidden_size' must be an integer of 64 bits, it is \"2048\""));
-  EXPECT_THAT(error_of_config("\"hidden_size\": 2048", "\"hidden_size\": 18446744073709551615"),
+  EXPECT_THAT(error_of_config(R"("hidden_size": 2048,)", ""), HasSubstr("'hidden_size' is missing"));
+  EXPECT_THAT(error_of_config(R"("hidden_size": 2048)", R"("hidden_size": "2048")"),
+              HasSubstr(R"('hidden_size' must be an integer of 64 bits, it is "2048")"));
+  EXPECT_THAT(error_of_config(R"("hidden_size": 2048)", R"("hidden_size": 18446744073709551615)"),
               HasSubstr("'hidden_size' must be an integer of 64 bits"));
-  EXPECT_THAT(error_of_config("\"num_hidden_layers\": 16", "\"num_hidden_layers\": 9223372036854775807"),
+  EXPECT_THAT(error_of_config(R"("num_hidden_layers": 16)", R"("num_hidden_layers": 9223372036854775807)"),
               HasSubstr("the number of blocks is 9223372036854775807; it must be 1 to 10000"));
-  EXPECT_THAT(error_of_config("\"num_key_value_heads\": 8", "\"num_key_value_heads\": 7"),
+  EXPECT_THAT(error_of_config(R"("num_key_value_heads": 8)", R"("num_key_value_heads": 7)"),
               HasSubstr("32 heads of queries cannot share 7 heads"));
-  EXPECT_THAT(error_of_config("\"rms_norm_eps\": 1e-05", "\"rms_norm_eps\": 0"),
+  EXPECT_THAT(error_of_config(R"("rms_norm_eps": 1e-05)", R"("rms_norm_eps": 0)"),
               HasSubstr("eps of the norms is 0"));
-  EXPECT_THAT(error_of_config("\"vocab_size\": 128256", "\"vocab_size\": -1"),
+  EXPECT_THAT(error_of_config(R"("vocab_size": 128256)", R"("vocab_size": -1)"),
               HasSubstr("the size of the vocabulary is -1"));
-  EXPECT_THAT(error_of_config("\"model_type\": \"llama\",", ""), HasSubstr("'model_type' is missing"));
-  EXPECT_THAT(error_of_config("\"mlp_bias\": false", "\"mlp_bias\": false, \"mlp_bias\": false"),
+  EXPECT_THAT(error_of_config(R"("model_type": "llama",)", ""), HasSubstr("'model_type' is missing"));
+  EXPECT_THAT(error_of_config(R"("mlp_bias": false)", R"("mlp_bias": false, "mlp_bias": false)"),
               HasSubstr("'mlp_bias' is written twice"));
 }
 
 TEST_F(ModelFiles, DeepAndBrokenJsonIsRefused) {
-  EXPECT_THAT(error("{\"a\":" + std::string(100'000, '[')), HasSubstr("nested more than 32 deep"));
-  EXPECT_THAT(error("{\"a\": 1"), HasSubstr("it is no valid JSON"));
+  EXPECT_THAT(error(R"({"a":)" + std::string(100'000, '[')), HasSubstr("nested more than 32 deep"));
+  EXPECT_THAT(error(R"({"a": 1)"), HasSubstr("it is no valid JSON"));
   EXPECT_THAT(error(std::string("{\"model_type\": \"\x1b[31m\"}")), HasSubstr("it is no valid JSON"));
-  EXPECT_THAT(error("{\"model_type\": \"\\u001b[31m\"}"), HasSubstr("'\\x1b[31m' is unknown"));
+  EXPECT_THAT(error(R"({"model_type": "\u001b[31m"})"), HasSubstr(R"('\x1b[31m' is unknown)"));
 }
 
 TEST_F(ModelFiles, AnIndexNamesNoFileThatIsOpened) {
@@ -172,8 +174,8 @@ TEST_F(ModelFiles, ShapesThatDoNotSayItAllAskForTheConfig) {
   EXPECT_THAT(error(qwen3("model.layers.1.", "model.layers.2.")),
               HasSubstr("2 of its 3 blocks have the tensor 'input_layernorm.weight'"));
   EXPECT_THAT(
-      error(qwen3("layers.1.mlp.up_proj.weight\":{\"dtype\":\"BF16\",\"shape\":[96,48]",
-                  "layers.1.mlp.up_proj.weight\":{\"dtype\":\"BF16\",\"shape\":[48,96]")),
+      error(qwen3(R"(layers.1.mlp.up_proj.weight":{"dtype":"BF16","shape":[96,48])",
+                  R"(layers.1.mlp.up_proj.weight":{"dtype":"BF16","shape":[48,96])")),
       HasSubstr("'model.layers.1.mlp.up_proj.weight' has the shape [48, 96], in another block [96, 48]"));
 }
 

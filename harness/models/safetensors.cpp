@@ -50,18 +50,20 @@ std::uint64_t bytes_of(const std::string& dtype) {
 }
 
 std::uint64_t unsigned_of(const Json& value, std::string_view file, std::string_view name) {
-  if (!value.is_number_unsigned())
+  if (!value.is_number_unsigned()) {
     fail(file, fmt::format("the shape or the offsets of the tensor {} are no lists of whole numbers",
                            quoted(name)));
+  }
   return value.get<std::uint64_t>();
 }
 
 const Json& list_of(const Json& tensor, const char* member, std::size_t most, std::string_view file,
                     std::string_view name) {
   const auto found = tensor.find(member);
-  if (found == tensor.end() || !found->is_array() || found->size() > most)
+  if (found == tensor.end() || !found->is_array() || found->size() > most) {
     fail(file,
          fmt::format("the tensor {} has no list '{}' of at most {} numbers", quoted(name), member, most));
+  }
   return *found;
 }
 
@@ -74,9 +76,10 @@ void check_offsets(const Json& tensor, std::uint64_t elements, std::string_view 
   const std::uint64_t begin = unsigned_of(offsets[0], file, name);
   const std::uint64_t end = unsigned_of(offsets[1], file, name);
   const std::uint64_t bytes = bytes_of(*dtype);
-  if (begin > end || (bytes != 0 && end - begin != elements * bytes))
+  if (begin > end || (bytes != 0 && end - begin != elements * bytes)) {
     fail(file, fmt::format("the tensor {} has {} elements of {}, and its offsets are {} and {}", quoted(name),
                            elements, printable_line(shortened(*dtype, 20)), begin, end));
+  }
 }
 
 std::vector<std::int64_t> shape_of(const Json& tensor, std::string_view file, std::string_view name) {
@@ -85,10 +88,11 @@ std::vector<std::int64_t> shape_of(const Json& tensor, std::string_view file, st
   std::uint64_t elements = 1;
   for (const Json& dim : list_of(tensor, "shape", most_listed_dims, file, name)) {
     const std::uint64_t size = unsigned_of(dim, file, name);
-    if (size == 0 || size > most_elements / elements)
+    if (size == 0 || size > most_elements / elements) {
       fail(file,
            fmt::format("the tensor {} has a dim of {}, with which it has none or more than 2^48 elements",
                        quoted(name), size));
+    }
     elements *= size;
     shape.push_back(static_cast<std::int64_t>(size));
   }
@@ -104,11 +108,12 @@ TensorShapes parse_safetensors(std::string_view bytes, std::string_view file) {
     fail(file, fmt::format("it has {} bytes, less than a header", bytes.size()));
   std::memcpy(&length, bytes.data(), length_bytes);
   bytes.remove_prefix(length_bytes);
-  if (length > most_header_bytes || length > bytes.size())
+  if (length > most_header_bytes || length > bytes.size()) {
     fail(file,
          fmt::format(
              "its header has {} bytes by its length, and the file has {} after that; at most {} are read",
              length, bytes.size(), most_header_bytes));
+  }
   const Json header = parse_json(bytes.substr(0, length), file);
   TensorShapes shapes;
   for (const auto& [name, tensor] : header.items()) {

@@ -274,9 +274,10 @@ TEST_F(Models, NamesHaveFewCharacters) {
   EXPECT_EQ(model_name_of("models/Llama-3.2-1B.Q4_K_M.gguf"), "llama_3_2_1b_q4_k_m");
   EXPECT_EQ(model_name_of("config.json"), "config");
   EXPECT_THAT(test::error_of([] { model_name_of("--.json"); }), HasSubstr("give --name"));
-  for (const char* name : {"../x", "a b", "Llama", "a/b", "\x1b[31m"})
+  for (const char* name : {"../x", "a b", "Llama", "a/b", "\x1b[31m"}) {
     EXPECT_THAT(error(test::llama_config, {.name = name}),
                 AllOf(HasSubstr("naming a model"), Not(HasSubstr("\x1b"))));
+  }
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 

@@ -162,17 +162,19 @@ std::vector<std::int64_t> group_sizes_for(const Decoder& decoder, const ModelCas
   std::vector<std::int64_t> groups = cases.group_sizes.empty() ? default_groups(common) : cases.group_sizes;
   std::ranges::sort(groups);
   groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
-  if (groups.empty())
+  if (groups.empty()) {
     throw Error(fmt::format(
         "writing the cases of {}: no group of at least {} weights divides all K of its linear layers, "
         "whose greatest common divisor is {}; choose --linear linear_q8csw, which has no groups",
         cases.name, least_group, common));
+  }
   for (const std::int64_t size : groups) {
-    if (common % size != 0)
+    if (common % size != 0) {
       throw Error(fmt::format(
           "writing the cases of {}: groups of {} weights do not divide all K of its linear layers, "
           "whose greatest common divisor is {}",
           cases.name, size, common));
+    }
   }
   return groups;
 }
