@@ -177,6 +177,33 @@ TEST_F(Models, PartsHaveTheShapesOfTheirStep) {
               AllOf(HasSubstr("M=1 "), HasSubstr("N=128256")));
 }
 
+TEST_F(Models, OfEachArchitectureLoad) {
+  const char* const configs[] = {
+      R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
+          "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32768, "sliding_window": null})",
+      R"({"model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24,
+          "num_attention_heads": 14, "num_key_value_heads": 2, "vocab_size": 151936, "rms_norm_eps": 1e-06,
+          "sliding_window": 32768, "use_sliding_window": false})",
+      R"({"model_type": "phi3", "hidden_size": 5120, "intermediate_size": 17920, "num_hidden_layers": 40,
+          "num_attention_heads": 40, "num_key_value_heads": 10, "vocab_size": 100352, "sliding_window": null})",
+      R"({"model_type": "phi3", "hidden_size": 3072, "intermediate_size": 8192, "num_hidden_layers": 32,
+          "num_attention_heads": 24, "num_key_value_heads": 8, "vocab_size": 200064,
+          "max_position_embeddings": 131072, "sliding_window": 262144, "partial_rotary_factor": 0.75})"};
+  for (const char* config : configs) {
+    write(config);
+    EXPECT_THAT(layers(load(), "decode"), SizeIs(::testing::AnyOf(11, 12))) << config;
+    fs::remove_all(folder / "out");
+  }
+  write(configs[1]);
+  EXPECT_THAT(parameters(load(), "linear_q4gsw", "attn.q", "decode"), HasSubstr("bias=true"));
+  fs::remove_all(folder / "out");
+  write(configs[3]);
+  const std::vector<Case> phi = load();
+  EXPECT_THAT(parameters(phi, "rotary_embedding", "attn.rotary_q", "decode"), HasSubstr("rotary_dim=96"));
+  EXPECT_THAT(parameters(phi, "linear_q4gsw", "attn.qkv", "decode"), HasSubstr("N=5120"));
+  EXPECT_THAT(parameters(phi, "linear_q4gsw", "mlp.gate_up", "decode"), HasSubstr("N=16384"));
+}
+
 TEST_F(Models, GgufSharesTheMappingExceptForPairs) {
   write(test::llama_gguf().bytes());
   EXPECT_THAT(parameters(load(), "rotary_embedding", "attn.rotary_q", "decode"),
