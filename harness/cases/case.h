@@ -92,9 +92,10 @@ struct Case {
   Caches caches = Caches::Hot;  ///< for mode perf
   std::uint64_t seed = 0;
   double timeout_s = 60;
-  std::string model;       ///< the model that the shape comes from
-  std::string layer;       ///< the layer within the model
-  std::int64_t calls = 0;  ///< how often one step of the model calls the layer; 0: unknown
+  std::string model;        ///< the model that the shape comes from
+  std::string layer;        ///< the layer within the model
+  std::int64_t calls = 0;   ///< how often one step of the model calls the layer; 0: unknown
+  std::int64_t tokens = 0;  ///< tokens of that step; 0: as many as the op says
   Shared<SourceLocation> where;
   /// Hash of op, parameters, fills, seed and expected files. Cases with equal keys share one data set and one
   /// reference. It does not depend on name, impl, forms, tier, mode or model.

@@ -56,6 +56,7 @@ void add_list(Commands& commands);
 void add_ops(Commands& commands);
 void add_schema(Commands& commands);
 void add_new_op(Commands& commands);
+void add_model(Commands& commands);
 void add_devices(Commands& commands);
 void add_merge(Commands& commands);
 void add_import(Commands& commands);

@@ -24,10 +24,10 @@ namespace {
 
 /// In the order of the help: what runs cases or lists what can be run, what reads reports, what maintains a
 /// farm's.
-constexpr std::array all_commands{add_run,     add_judge,  add_fuzz,    add_mutate,  add_tune,    add_list,
-                                  add_ops,     add_schema, add_new_op,  add_devices, add_merge,   add_import,
-                                  add_export,  add_report, add_show,    add_pivot,   add_summary, add_page,
-                                  add_compare, add_trend,  add_verdict, add_prune};
+constexpr std::array all_commands{add_run,    add_judge,   add_fuzz,   add_mutate,  add_tune,    add_list,
+                                  add_ops,    add_schema,  add_new_op, add_model,   add_devices, add_merge,
+                                  add_import, add_export,  add_report, add_show,    add_pivot,   add_summary,
+                                  add_page,   add_compare, add_trend,  add_verdict, add_prune};
 
 /// Throws Error(Usage) if the first word is neither a subcommand nor an option.
 void refuse_unknown_command(const CLI::App& app, std::span<char* const> words) {

@@ -3,7 +3,7 @@
 # AddressSanitizer and UBSan. A finding is an input that crashes, takes more than 5 s or more than 1 GiB.
 #
 #   tests/fuzzers/run.sh [SECONDS [TARGET...]]   default: 60 s for each of cases, expectations, filter, journal,
-#                                              manifest, npy, npz, tuning
+#                                              manifest, model, npy, npz, tuning
 #
 # Inputs that took a new path are kept in build/fuzzers/corpus for the next run. The exit code is 1 if there is a
 # finding: it is then in build/fuzzers/findings, and `build/fuzzers/tests/fuzzers/fuzz_TARGET FILE` repeats it.
@@ -17,6 +17,7 @@ seeds_of() {
   case $1 in
     cases) find cases -maxdepth 1 -name '*.yaml' -size -7k ;;
     expectations) find cases/expectations -name '*.yaml' ;;
+    model) tests/support/model_files.py build/fuzzers/corpus/model ;;
     manifest) find tests/external -name op.yaml | while read -r file; do
       cp "$file" "build/fuzzers/corpus/manifest/$(basename "$(dirname "$file")")"
     done ;;
@@ -39,7 +40,7 @@ main() {
   local seconds=${1:-60} failed=0 target
   shift || true
   local -a targets=("$@")
-  ((${#targets[@]})) || targets=(cases expectations filter journal manifest npy npz tuning)
+  ((${#targets[@]})) || targets=(cases expectations filter journal manifest model npy npz tuning)
   scripts/setup.sh --fuzzers
   build_preset fuzzers "${targets[@]/#/fuzz_}"
   for target in "${targets[@]}"; do

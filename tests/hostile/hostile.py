@@ -16,6 +16,7 @@ from tries import Tries
 KINDS = {
     "yaml": (inputs.yaml, 100, 4000), "include": (inputs.include, 40, 800),
     "expectations": (inputs.expectations, 30, 500), "npy": (inputs.npy, 60, 1500), "npz": (inputs.npz, 40, 800),
+    "model": (inputs.model, 60, 800),
     "journal": (inputs.journals, 100, 3000), "zst": (inputs.zst, 40, 800), "history": (inputs.history, 40, 500),
     "night": (inputs.night, 30, 400), "noise": (inputs.noise, 30, 400), "worker": (inputs.workers, 30, 400),
     "cache": (inputs.caches, 6, 60), "resume": (inputs.resumed, 4, 60),
@@ -28,7 +29,7 @@ KINDS = {
 
 def options_of():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--long", action="store_true", help="13,000 inputs and 1,000 kills")
+    parser.add_argument("--long", action="store_true", help="14,000 inputs and 1,000 kills")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="tries of a kind that run side by side")
     parser.add_argument("--binary", default="build/release/assay")

@@ -101,6 +101,21 @@ def npz(tries):
          lambda folder, _: ["list", folder / "c.yaml"], (0, 2))
 
 
+def model(tries):
+    """Files of models. What is written of one loads; of an error nothing is left behind."""
+    made = tries.base / "models"
+    subprocess.run(["tests/support/model_files.py", made], check=True)
+    corpus = [path.read_bytes() for path in sorted(made.iterdir())]
+
+    def check(folder, _, result):
+        left = sorted(path.name for path in folder.iterdir())
+        if result.code != 0:
+            return None if left == ["m"] else f"an error left {left}"
+        return complaint(tries.assay("list", folder / "out"), (0,), tries.sanitized)
+    make(tries, "model", lambda rng, folder: [written(folder, "m", mutate.model(rng, corpus))],
+         lambda folder, _: ["model", folder / "m", "--name", "m", "--out", folder / "out"], (0, 2), check)
+
+
 def readers(tries):
     """The commands that read a report, each with the report's place left open."""
     base = tries.base / "out"

@@ -23,6 +23,12 @@ ZIP_WORDS = [
     b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x06", b"\xff\xff\xff\xff", b"\xff" * 8, b"\x00" * 4,
     b"\x08\x00", b"\x63\x00", b"\x01\x00\x14\x00", b"../../x.npy", b"x.npy", b"\x00", b"PK\x05\x06" + b"\xff" * 18,
 ]
+MODEL_WORDS = [
+    b"GGUF", b"\xff" * 8, b"\x00" * 8, b"\x00" * 7 + b"\x80", b"\x01" + b"\x00" * 7, b"\x09\x00\x00\x00", b"\xff" * 4,
+    b"\x09\x00\x00\x00\x01" + b"\x00" * 7, b"\x08\x00\x00\x00\xff\xff\xff\x7f" + b"\x00" * 4, b'{"', b'":', b"[" * 2000,
+    b"-1", b"9223372036854775808", b"1e999", b"null", b'"/etc/passwd"', b"../../", b"\x1b[31m", b"\xe2\x80\xae",
+    b"gemma2", b"qwen2", b"phi3", b'"sliding_window": 4', b'"head_dim": 0', b'"hidden_act": "gelu"',
+]
 PACKED_WORDS = [
     b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18\xff\xff\xff\x7f", b"\xff" * 8, b"\x00" * 64, b"\x01\x00\x00", b"\x00",
 ]
@@ -84,6 +90,18 @@ def npy(rng, corpus):
         return data + b"\0" * rng.randint(1, 4096)
     head = bytes_of(rng, data[:128], NPY_WORDS, most=3)
     return head + data[128:]
+
+
+def model(rng, corpus):
+    """Mutates the file of a model: its numbers, its words or its length."""
+    data = rng.choice(corpus)
+    if rng.random() < 0.1:
+        return data[:rng.randrange(len(data))]
+    if rng.random() < 0.3:
+        at = rng.randrange(max(1, len(data) - 8))
+        number = rng.choice([0, 1, len(data), 1 << 31, 1 << 32, 1 << 48, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])
+        return data[:at] + number.to_bytes(8, "little") + data[at + 8:]
+    return bytes_of(rng, data, MODEL_WORDS, most=3)
 
 
 def archive(members, how):

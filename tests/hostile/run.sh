@@ -4,7 +4,7 @@
 # largest. The exit code is 1 if anything misbehaved; its input is then kept in the folder that the last line names.
 #
 #   tests/hostile/run.sh                                  the short form, for CI: 150 s of CPU time
-#   tests/hostile/run.sh --long                           13,000 inputs and 1,000 kills
+#   tests/hostile/run.sh --long                           14,000 inputs and 1,000 kills
 #   tests/hostile/run.sh --only kill --count 50 --seed 3  another sample of one kind
 #   tests/hostile/run.sh --seed 7 --binary build/asan/assay
 #

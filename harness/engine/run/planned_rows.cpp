@@ -144,6 +144,11 @@ std::string tuned_text(const Case& test_case) {
   return tuned == nullptr ? "" : fmt::format("{} (line {})", tune_text(tuned->values), tuned->line);
 }
 
+std::int64_t tokens_of(const Case& test_case) {
+  if (test_case.tokens > 0 || !test_case.op->tokens) return test_case.tokens;
+  return test_case.op->tokens(test_case.params);
+}
+
 /// The part of a row's description that comes from its case, without the id.
 RowInfo info_of_case(const Case& test_case, Mode mode) {
   return {.op = test_case.op->name,
@@ -153,7 +158,7 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
           .model = test_case.model,
           .layer = test_case.layer,
           .calls = test_case.calls,
-          .tokens = test_case.op->tokens ? test_case.op->tokens(test_case.params) : 0,
+          .tokens = tokens_of(test_case),
           .dtype = std::string(name_of(test_case.tensors->front().dtype)),
           .shape = to_string(test_case.tensors->front().shape),
           .shapes = shapes_text(test_case),

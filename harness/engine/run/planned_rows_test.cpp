@@ -77,6 +77,9 @@ TEST(PlanRows, ARowTellsTheLayerThatItStandsForAndItsTokens) {
   EXPECT_EQ(info().calls, 32);
   EXPECT_EQ(info().tokens, 4);
   EXPECT_EQ(info().shapes, "x=4 y=4");
+  test_case.tokens = 512;
+  EXPECT_EQ(info().tokens, 512)
+      << "the case knows better: of a prompt, a layer may compute the last token alone";
 }
 
 TEST(PlanRows, TwoRowsOfOneIdAreRefused) {

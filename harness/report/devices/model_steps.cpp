@@ -5,6 +5,7 @@
 #include "harness/report/record/words.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -203,6 +204,11 @@ std::string joined_once(const std::string& a, const std::string& b, std::string_
   return a + std::string(between) + b;
 }
 
+/// Whether `list`, joined by " + ", has the entry.
+bool has_entry(const std::string& list, const std::string& entry) {
+  return (" + " + list + " + ").find(" + " + entry + " + ") != std::string::npos;
+}
+
 /// `step` with the layers of `part`, which computes others.
 void add_part(ModelStep& step, const ModelStep& part) {
   const auto with_op = [](const ModelStep& of) {
@@ -210,7 +216,7 @@ void add_part(ModelStep& step, const ModelStep& part) {
   };
   step.params = joined_once(with_op(step), with_op(part), "; ");
   step.op = joined_once(step.op, part.op, " + ");
-  step.dtype = joined_once(step.dtype, part.dtype, " + ");
+  if (!has_entry(step.dtype, part.dtype)) step.dtype = joined_once(step.dtype, part.dtype, " + ");
   step.settings = joined_once(step.settings, part.settings, " ");
   for (std::size_t i = 0; i < step.layers.size(); ++i) {
     if (part.layers[i].row != nullptr) step.layers[i] = part.layers[i];
@@ -235,6 +241,38 @@ void combine(std::span<const ModelStep> of_one_op, std::vector<ModelStep>& whole
 
 auto group_of(const ModelStep& step) {
   return std::tie(step.model, step.tokens, step.cache, step.shaders);
+}
+
+using Steps = std::span<const ModelStep>;
+
+/// The steps of `all`, which are of one op each, that are in the same group as `one` but for their cache.
+std::vector<ModelStep> of_other_cache(const ModelStep& one, Steps all) {
+  std::vector<ModelStep> found;
+  std::ranges::copy_if(all, std::back_inserter(found), [&](const ModelStep& other) {
+    return other.cache != one.cache &&
+           std::tie(other.model, other.tokens, other.shaders) == std::tie(one.model, one.tokens, one.shaders);
+  });
+  return found;
+}
+
+bool shares_a_layer_with_any(const ModelStep& step, Steps others) {
+  return std::ranges::any_of(others, [&](const ModelStep& other) { return share_a_layer(step, other); });
+}
+
+/// What makes up the steps of a group of `all`: its steps of one op each and, if they are cold, those whose
+/// layers have hot rows alone. These make no step of their own.
+std::vector<ModelStep> parts_of(Steps group, Steps all) {
+  const std::vector<ModelStep> others = of_other_cache(group.front(), all);
+  const auto is_whole = [&](const ModelStep& step) { return shares_a_layer_with_any(step, others); };
+  const bool is_cold = group.front().cache == "cold";
+  if (!is_cold && !others.empty() && std::ranges::none_of(group, is_whole)) return {};
+  std::vector<ModelStep> parts(group.begin(), group.end());
+  for (const ModelStep& other : others) {
+    if (!is_cold || shares_a_layer_with_any(other, group)) continue;
+    parts.push_back(other);
+    parts.back().cache = group.front().cache;
+  }
+  return parts;
 }
 
 }  // namespace
@@ -295,7 +333,8 @@ ModelSteps model_steps(const RunReport& report) {
   for (auto first = of_one_op.begin(); first != of_one_op.end();) {
     const auto last = std::find_if(first, of_one_op.end(),
                                    [&](const ModelStep& step) { return group_of(step) != group_of(*first); });
-    combine({first, last}, all.steps);
+    const std::vector<ModelStep> parts = parts_of({first, last}, of_one_op);
+    if (!parts.empty()) combine(parts, all.steps);
     first = last;
   }
   std::ranges::stable_sort(all.steps, StepOrder());

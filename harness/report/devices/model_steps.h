@@ -35,13 +35,14 @@ struct OpShare {
 
 /// One step of a model: a decoded token, a prompt, or one run of a net without tokens. Ops whose rows name
 /// the same layers are alternatives, and each makes a step; ops that compute other layers are parts of one
-/// step.
+/// step. A layer without cold rows is part of cold steps with its hot row: the activations that a decoded
+/// token reads were written just before.
 struct ModelStep {
   std::string model;
   std::int64_t tokens = 0;  ///< tokens that one step handles: 1 in decode; 0: the model's ops have none
   std::string op;           ///< several ops are joined by " + "
   std::string dtype;        ///< dtype of the first tensor of each op, likewise, equal ones once
-  std::string cache;        ///< "cold", else "hot"
+  std::string cache;        ///< "cold" if some layer has cold rows, else "hot"
   std::optional<std::string> shaders;  ///< as RowInfo::shaders
   std::string
       settings;  ///< parameters that distinguish steps of the same model, op and tokens: "group_size=32"

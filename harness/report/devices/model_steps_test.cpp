@@ -238,6 +238,44 @@ TEST(ModelSteps, OfAlternativesForTheMostLayersTakeTheBestOfTheOthers) {
   for (const ModelStep& step : steps.steps) EXPECT_TRUE(step.is_complete());
 }
 
+Record cold(Record record) {
+  record.info.cache = "cold";
+  return record;
+}
+
+TEST(ModelSteps, TakeHotRowsOfLayersThatAreNotTimedCold) {
+  Record gate = of_op(layer_row("gate"), "gate");
+  gate.info.dtype = "f16";
+  const RunReport report = test::report_of(
+      {cold(layer_row("up")), cold(layer_row("down")), of_op(layer_row("norm"), "norm"), gate});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 1U) << "the hot rows make no step of their own";
+  EXPECT_EQ(steps.steps[0].cache, "cold");
+  EXPECT_EQ(steps.steps[0].op, "linear + gate + norm");
+  EXPECT_EQ(steps.steps[0].dtype, "i8 + f16") << "each once";
+  EXPECT_EQ(steps.steps[0].sum_us(), 4 * 6);
+  EXPECT_TRUE(steps.steps[0].is_complete());
+}
+
+TEST(ModelSteps, MixNoHotRowsOfLayersThatAreTimedColdToo) {
+  const RunReport report = test::report_of(
+      {cold(layer_row("up")), layer_row("up"), layer_row("down"), of_op(layer_row("norm"), "norm")});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 2U);
+  EXPECT_EQ(steps.steps[0].cache, "cold");
+  EXPECT_EQ(steps.steps[0].sum_us(), 2 * 6) << "up and norm, and not the down of the hot step";
+  EXPECT_EQ(steps.steps[1].cache, "hot");
+  EXPECT_EQ(steps.steps[1].sum_us(), 3 * 6);
+}
+
+TEST(ModelSteps, KeepHotStepsOfOtherTokensAndShaders) {
+  Record edited = of_op(layer_row("norm"), "norm");
+  edited.info.shaders = "edited";
+  const RunReport report =
+      test::report_of({cold(layer_row("up")), with_tokens(of_op(layer_row("norm"), "norm"), 512), edited});
+  EXPECT_EQ(model_steps(report).steps.size(), 3U);
+}
+
 TEST(ModelSteps, KeepAlternativesApartThatShareLayersThroughAThird) {
   const RunReport report =
       test::report_of({of_op(layer_row("a"), "one"), of_op(layer_row("b"), "two"),

@@ -87,7 +87,7 @@ struct RowInfo {
   std::string model;        ///< the model that the shape is from: "llama_3_1_8b"
   std::string layer;        ///< the layer of that model: "mlp.down"
   std::int64_t calls = 0;   ///< calls of that layer in one step of the model; 0: not given
-  std::int64_t tokens = 0;  ///< rows of activations that one program handles, from the op; 0: unknown
+  std::int64_t tokens = 0;  ///< tokens of one step: what the case says, else what the op does; 0: unknown
   std::string dtype;        ///< dtype of the op's first tensor
   std::string shape;        ///< shape of the op's first tensor: "1x96x16x9"
   std::string shapes;       ///< shapes of all tensors: "x=1x96x16x9 y=1x24x32x18"

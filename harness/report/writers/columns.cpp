@@ -144,7 +144,9 @@ Columns case_columns() {
       text("layer", "the layer of that model", &RowInfo::layer),
       count("calls", "calls of that layer in one step of the model", &RowInfo::calls),
       count("tokens",
-            "tokens that one program handles: rows of the activation; only for ops that have tokens",
+            "tokens of one step of the model: what the case says, else the rows of the activation, for ops "
+            "that "
+            "have tokens",
             &RowInfo::tokens),
       {"shaders", "text", "folder of shaders searched before the embedded ones (--shaders)",
        [](const RunInfo&, const Record& record) { return record.info.shaders.value_or(""); }},

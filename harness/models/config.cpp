@@ -1,0 +1,121 @@
+#include "harness/models/config.h"
+
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+namespace assay::models {
+namespace {
+
+/// Members that count experts, by their names in various architectures.
+constexpr const char* expert_members[] = {"num_local_experts", "num_experts", "n_routed_experts"};
+constexpr const char* soft_cap_members[] = {"attn_logit_softcapping", "final_logit_softcapping"};
+
+void check_activation(const JsonObject& config, const std::string& architecture, std::string_view file) {
+  const std::string activation = config.text("hidden_act").value_or("silu");
+  if (activation == "silu" || activation == "swish") return;
+  needs_what_no_op_has(file, architecture,
+                       fmt::format("the activation '{}'", printable_line(shortened(activation, 40))));
+}
+
+/// A window as long as the whole context hides nothing.
+void check_window(const JsonObject& config, const Architecture& architecture, std::string_view file) {
+  const std::optional<std::int64_t> window = config.integer("sliding_window");
+  const bool is_used = config.boolean("use_sliding_window").value_or(!architecture.window_needs_a_switch);
+  const std::optional<std::int64_t> context = config.integer("max_position_embeddings");
+  if (!window || !is_used || (context && *window >= *context)) return;
+  needs_what_no_op_has(file, std::string(architecture.name),
+                       fmt::format("attention in a sliding window of {} tokens", *window));
+}
+
+/// Newer files list the attention of each block.
+void check_layer_types(const JsonObject& config, const Architecture& architecture, std::string_view file) {
+  const Json* types = config.find("layer_types");
+  if (types == nullptr) return;
+  for (const Json& type : *types) {
+    if (type == "full_attention") continue;
+    needs_what_no_op_has(file, std::string(architecture.name),
+                         fmt::format("blocks with '{}'",
+                                     type.is_string() ? printable_line(shortened(type.get<std::string>(), 40))
+                                                      : "another attention"));
+  }
+}
+
+void refuse_what_no_op_has(const JsonObject& config, const Architecture& architecture,
+                           std::string_view file) {
+  const std::string name(architecture.name);
+  check_activation(config, name, file);
+  check_window(config, architecture, file);
+  check_layer_types(config, architecture, file);
+  for (const char* member : soft_cap_members) {
+    if (config.number(member).value_or(0) > 0)
+      needs_what_no_op_has(file, name, fmt::format("a soft cap ('{}')", member));
+  }
+  for (const char* member : expert_members) {
+    if (config.integer(member).value_or(0) > 0) needs_what_no_op_has(file, name, "a mixture of experts");
+  }
+}
+
+/// The share of a head that turns: of older files a member of its own, of newer ones in 'rope_parameters'.
+double rotary_share(const JsonObject& config, std::string_view file) {
+  if (const std::optional<double> share = config.number("partial_rotary_factor")) return *share;
+  const Json* rope = config.find("rope_parameters");
+  if (rope == nullptr || !rope->is_object()) return 1;
+  return JsonObject(*rope, file).number("partial_rotary_factor").value_or(1);
+}
+
+std::int64_t rotary_dim_of(const JsonObject& config, std::int64_t head_dim, std::string_view file) {
+  const double share = rotary_share(config, file);
+  if (share > 0 && share <= 1)
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(head_dim) * share));
+  throw Error(
+      fmt::format("reading the model {}: 'partial_rotary_factor' is {}; it must be more than 0 and at most 1",
+                  printable_line(file), shortest(share)));
+}
+
+std::string architecture_of(const JsonObject& config, std::string_view file) {
+  if (config.find("weight_map") != nullptr) {
+    throw Error(fmt::format(
+        "reading the model {}: it is an index of .safetensors files, which has no shapes; give the "
+        "config.json that is beside it, or one of those files if it is the only one",
+        printable_line(file)));
+  }
+  if (const std::optional<std::string> type = config.text("model_type")) return *type;
+  throw Error(
+      fmt::format("reading the model {}: 'model_type' is missing; a config.json of Hugging Face has it",
+                  printable_line(file)));
+}
+
+}  // namespace
+
+Decoder decoder_of_config(const Json& json, std::string_view file) {
+  const JsonObject config(json, file);
+  const Architecture& architecture = architecture_named(architecture_of(config, file), file);
+  refuse_what_no_op_has(config, architecture, file);
+  Decoder decoder{.architecture = std::string(architecture.name),
+                  .hidden = config.required_integer("hidden_size"),
+                  .intermediate = config.required_integer("intermediate_size"),
+                  .blocks = config.required_integer("num_hidden_layers"),
+                  .heads = config.required_integer("num_attention_heads")};
+  decoder.kv_heads = config.integer("num_key_value_heads").value_or(decoder.heads);
+  const std::optional<std::int64_t> head_dim = config.integer("head_dim");
+  decoder.head_dim = head_dim ? *head_dim : equal_share(decoder.hidden, decoder.heads, file);
+  decoder.rotary_dim = rotary_dim_of(config, decoder.head_dim, file);
+  decoder.vocab = config.required_integer("vocab_size");
+  decoder.eps = config.number("rms_norm_eps").value_or(decoder.eps);
+  const bool bias = config.boolean("attention_bias").value_or(false);
+  decoder.qkv_bias = bias || architecture.qkv_bias;
+  decoder.o_bias = bias;
+  decoder.mlp_bias = config.boolean("mlp_bias").value_or(false);
+  decoder.qk_norm = architecture.qk_norm;
+  decoder.fused_qkv = decoder.fused_gate_up = architecture.fused;
+  check(decoder, file);
+  return decoder;
+}
+
+}  // namespace assay::models

@@ -1,0 +1,197 @@
+#include "harness/base/error.h"
+#include "harness/base/text.h"
+#include "harness/models/gguf.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace assay::models {
+namespace {
+
+/// The metadata of a header, by type.
+class Metadata {
+ public:
+  Metadata(const GgufHeader& header, std::string_view file) : header_(header), file_(file) {
+    const GgufValue* name = find("general.architecture");
+    const auto* text = name == nullptr ? nullptr : std::get_if<std::string>(name);
+    if (text == nullptr) fail("its metadata do not name an architecture ('general.architecture', a text)");
+    architecture_ = *text;
+  }
+
+  const std::string& architecture() const { return architecture_; }
+
+  /// Of the architecture's key: "llama.block_count". An array with a value for each block must have equal
+  /// ones.
+  std::optional<std::int64_t> integer(std::string_view key) const {
+    const std::string name = full(key);
+    const GgufValue* value = find(name);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* array = std::get_if<GgufArray>(value)) return of_every_block(name, *array);
+    if (const auto* integer = std::get_if<std::int64_t>(value)) return *integer;
+    fail(fmt::format("'{}' is no integer", printable_line(name)));
+  }
+
+  std::optional<double> number(std::string_view key) const {
+    const std::string name = full(key);
+    const GgufValue* value = find(name);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* number = std::get_if<double>(value)) return *number;
+    fail(fmt::format("'{}' is no real number", printable_line(name)));
+  }
+
+  std::int64_t required(std::string_view key) const {
+    if (const std::optional<std::int64_t> value = integer(key)) return *value;
+    fail(fmt::format("'{}' is missing", printable_line(full(key))));
+  }
+
+  /// The number of elements of an array, by its full key; nothing if there is none.
+  std::optional<std::int64_t> size_of_array(std::string_view name) const {
+    const GgufValue* value = find(name);
+    const auto* array = value == nullptr ? nullptr : std::get_if<GgufArray>(value);
+    if (array == nullptr) return std::nullopt;
+    return static_cast<std::int64_t>(array->size);
+  }
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw Error(fmt::format("reading the model {}: {}", printable_line(file_), what));
+  }
+
+ private:
+  std::string full(std::string_view key) const { return fmt::format("{}.{}", architecture_, key); }
+
+  const GgufValue* find(std::string_view name) const {
+    const auto found = header_.metadata.find(name);
+    return found == header_.metadata.end() ? nullptr : &found->second;
+  }
+
+  std::int64_t of_every_block(const std::string& name, const GgufArray& array) const {
+    if (array.integers.empty()) fail(fmt::format("'{}' is no integer", printable_line(name)));
+    const auto other = std::ranges::find_if(
+        array.integers, [&](std::int64_t value) { return value != array.integers.front(); });
+    if (other == array.integers.end()) return *array.integers.begin();
+    fail(
+        fmt::format("'{}' differs between blocks: {} and {}. The cases are for models whose blocks are alike",
+                    printable_line(name), array.integers.front(), *other));
+  }
+
+  const GgufHeader& header_;
+  std::string_view file_;
+  std::string architecture_;
+};
+
+void refuse_what_no_op_has(const Metadata& metadata, std::string_view file) {
+  const auto needs = [&](const std::string& what) {
+    needs_what_no_op_has(file, metadata.architecture(), what);
+  };
+  if (metadata.integer("expert_count").value_or(0) > 0) needs("a mixture of experts");
+  for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    if (metadata.number(key).value_or(0) > 0) needs(fmt::format("a soft cap ('{}')", key));
+  }
+  const std::int64_t window = metadata.integer("attention.sliding_window").value_or(0);
+  const std::optional<std::int64_t> context = metadata.integer("context_length");
+  if (window > 0 && (!context || window < *context))
+    needs(fmt::format("attention in a sliding window of {} tokens", window));
+}
+
+std::int64_t vocab_of(const Metadata& metadata, const GgufHeader& header) {
+  if (const std::optional<std::int64_t> given = metadata.integer("vocab_size")) return *given;
+  const auto embedding = header.tensors.find("token_embd.weight");
+  if (embedding != header.tensors.end() && embedding->second.size() == 2) return embedding->second[0];
+  if (const std::optional<std::int64_t> tokens = metadata.size_of_array("tokenizer.ggml.tokens"))
+    return *tokens;
+  metadata.fail(
+      fmt::format("the size of the vocabulary is missing: '{}.vocab_size', 'tokenizer.ggml.tokens' or the "
+                  "tensor 'token_embd.weight'",
+                  printable_line(metadata.architecture())));
+}
+
+/// Whether the first block has a tensor. If the header does not list that block (a part of a model, or
+/// metadata alone), the architecture says so.
+bool has(const GgufHeader& header, std::string_view name, bool by_architecture) {
+  const bool lists_block = header.tensors.contains("blk.0.attn_output.weight");
+  return lists_block ? header.tensors.contains(name) : by_architecture;
+}
+
+void check_tensor(const Metadata& metadata, const std::string& name, const std::vector<std::int64_t>& shape,
+                  const std::vector<std::int64_t>& wanted) {
+  if (shape == wanted) return;
+  metadata.fail(fmt::format("the tensor '{}' has the shape [{}], by the metadata it is [{}]",
+                            printable_line(shortened(name, 80)), fmt::join(shape, ", "),
+                            fmt::join(wanted, ", ")));
+}
+
+/// The shapes of the weights of a block, as the metadata say them.
+std::map<std::string, std::vector<std::int64_t>, std::less<>> weights_of_block(const Decoder& decoder) {
+  const std::int64_t up = decoder.fused_gate_up ? 2 * decoder.intermediate : decoder.intermediate;
+  return {{"attn_q.weight", {decoder.q_width(), decoder.hidden}},
+          {"attn_k.weight", {decoder.kv_width(), decoder.hidden}},
+          {"attn_v.weight", {decoder.kv_width(), decoder.hidden}},
+          {"attn_qkv.weight", {decoder.q_width() + 2 * decoder.kv_width(), decoder.hidden}},
+          {"attn_output.weight", {decoder.hidden, decoder.q_width()}},
+          {"attn_q_norm.weight", {decoder.head_dim}},
+          {"attn_k_norm.weight", {decoder.head_dim}},
+          {"ffn_gate.weight", {decoder.intermediate, decoder.hidden}},
+          {"ffn_up.weight", {up, decoder.hidden}},
+          {"ffn_down.weight", {decoder.hidden, decoder.intermediate}}};
+}
+
+void check_tensors(const Metadata& metadata, const GgufHeader& header, const Decoder& decoder) {
+  const auto weights = weights_of_block(decoder);
+  for (const auto& [name, shape] : header.tensors) {
+    if (name == "token_embd.weight" || name == "output.weight")
+      check_tensor(metadata, name, shape, {decoder.vocab, decoder.hidden});
+    const std::optional<NameInBlock> in_block = name_in_block(name, "blk.");
+    if (!in_block) continue;
+    if (in_block->block >= decoder.blocks) {
+      metadata.fail(fmt::format("the tensor '{}' is of a block that the metadata do not count: there are {}",
+                                printable_line(shortened(name, 80)), decoder.blocks));
+    }
+    const auto wanted = weights.find(in_block->rest);
+    if (wanted != weights.end()) check_tensor(metadata, name, shape, wanted->second);
+  }
+}
+
+void refuse_other_values(const Metadata& metadata, const Decoder& decoder) {
+  const std::int64_t values = metadata.integer("attention.value_length").value_or(decoder.head_dim);
+  if (values != decoder.head_dim) {
+    metadata.fail(fmt::format("heads have {} values for keys and {} for values; the cases need equal numbers",
+                              decoder.head_dim, values));
+  }
+}
+
+}  // namespace
+
+Decoder decoder_of(const GgufHeader& header, std::string_view file) {
+  const Metadata metadata(header, file);
+  const Architecture& architecture = architecture_named(metadata.architecture(), file);
+  refuse_what_no_op_has(metadata, file);
+  Decoder decoder{.architecture = metadata.architecture(),
+                  .hidden = metadata.required("embedding_length"),
+                  .intermediate = metadata.required("feed_forward_length"),
+                  .blocks = metadata.required("block_count"),
+                  .heads = metadata.required("attention.head_count")};
+  decoder.kv_heads = metadata.integer("attention.head_count_kv").value_or(decoder.heads);
+  const std::optional<std::int64_t> head_dim = metadata.integer("attention.key_length");
+  decoder.head_dim = head_dim ? *head_dim : equal_share(decoder.hidden, decoder.heads, file);
+  decoder.rotary_dim = metadata.integer("rope.dimension_count").value_or(decoder.head_dim);
+  decoder.vocab = vocab_of(metadata, header);
+  decoder.eps = metadata.number("attention.layer_norm_rms_epsilon").value_or(decoder.eps);
+  decoder.interleaved = architecture.gguf_interleaves;
+  decoder.fused_qkv = has(header, "blk.0.attn_qkv.weight", architecture.fused);
+  decoder.qkv_bias =
+      has(header, decoder.fused_qkv ? "blk.0.attn_qkv.bias" : "blk.0.attn_q.bias", architecture.qkv_bias);
+  decoder.o_bias = has(header, "blk.0.attn_output.bias", false);
+  decoder.mlp_bias = has(header, "blk.0.ffn_up.bias", false);
+  decoder.qk_norm = has(header, "blk.0.attn_q_norm.weight", architecture.qk_norm);
+  decoder.fused_gate_up = architecture.fused;
+  refuse_other_values(metadata, decoder);
+  check(decoder, file);
+  check_tensors(metadata, header, decoder);
+  return decoder;
+}
+
+}  // namespace assay::models
