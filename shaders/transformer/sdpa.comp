@@ -14,9 +14,9 @@
 // SPLITS      1: `splits` workgroups share the keys, and store their sums for sdpa_join.comp
 // F16, Q8, MASKED: see transformer/sdpa.glslh; SUBGROUPS: see transformer/lane_reduction.glslh
 
-#define MORE_NUMBERS                                     \
+#define MORE_NUMBERS                                        \
   uint blocks; /* of ROWS queries of a head of the cache */ \
-  uint splits, split_keys;                               \
+  uint splits, split_keys;                                  \
   uint workgroups;
 #include "transformer/lane_reduction.glslh"
 #include "transformer/sdpa.glslh"

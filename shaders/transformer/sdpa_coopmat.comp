@@ -20,7 +20,7 @@
 
 #define F16 1
 #define Q8 0
-#define MORE_NUMBERS \
+#define MORE_NUMBERS                                         \
   uint blocks; /* tiles of queries of a head of the cache */ \
   uint splits, split_keys;                                   \
   uint workgroups;
@@ -79,8 +79,8 @@ uint lane_of_tile() { return gl_LocalInvocationID.x; }
 #define LANES_OF_TILE gl_WorkGroupSize.x
 void wait_for_tile() { barrier(); }
 #endif
-Query query;      // of the row
-bool is_there;    // whether the row is a query's own
+Query query;    // of the row
+bool is_there;  // whether the row is a query's own
 float largest = MINUS_INFINITY;
 float total = 0.0;  // of the weights of this invocation
 
@@ -93,15 +93,14 @@ REAL_MATRIX sums[FRAGMENTS_M * HEAD_COLUMNS];
 
 // --- queries ---------------------------------------------------------------------------------------------------------
 #define UNITS_OF_STEP (FRAGMENT_K / 8)
-#define LOAD_QUERY_ROWS(i, step) \
-  LOAD_A(q_rows[(i)*HEAD_STEPS + step], area + (i)*FRAGMENT_M * AREA_PITCH, AREA_PITCH);
-#define LOAD_QUERY_STEP(step)                                                                                   \
-  {                                                                                                             \
-    for (uint i_unit = lane_of_row; i_unit < UNITS_OF_STEP; i_unit += LANES_OF_ROW)                             \
+#define LOAD_QUERY_ROWS(i, step) LOAD_A(q_rows[(i)*HEAD_STEPS + step], area + (i)*FRAGMENT_M * AREA_PITCH, AREA_PITCH);
+#define LOAD_QUERY_STEP(step)                                                                                     \
+  {                                                                                                               \
+    for (uint i_unit = lane_of_row; i_unit < UNITS_OF_STEP; i_unit += LANES_OF_ROW)                               \
       pool[area_row() + i_unit] = q[guard_words / 4u + query.row * UNITS_OF_ROW + (step)*UNITS_OF_STEP + i_unit]; \
-    wait_for_subgroup();                                                                                        \
-    EACH_INNER(FRAGMENTS_M, LOAD_QUERY_ROWS, step)                                                              \
-    wait_for_subgroup();                                                                                        \
+    wait_for_subgroup();                                                                                          \
+    EACH_INNER(FRAGMENTS_M, LOAD_QUERY_ROWS, step)                                                                \
+    wait_for_subgroup();                                                                                          \
   }
 
 #if SHARES_KEYS
@@ -167,14 +166,14 @@ void keep_tile(uint first) {
 #else
 #define EACH_FRAGMENT(WHAT, j, step) WHAT(0, j, step)
 #endif
-#define SCORE_COLUMN(j, step)                                               \
-  {                                                                         \
-    B_MATRIX keys;                                                          \
-    LOAD_B(keys, k_at + (j)*FRAGMENT_N * PITCH + (step) * UNITS_OF_STEP, PITCH);   \
-    EACH_FRAGMENT(MULTIPLY_SCORES, j, step)                                 \
+#define SCORE_COLUMN(j, step)                                                  \
+  {                                                                            \
+    B_MATRIX keys;                                                             \
+    LOAD_B(keys, k_at + (j)*FRAGMENT_N * PITCH + (step)*UNITS_OF_STEP, PITCH); \
+    EACH_FRAGMENT(MULTIPLY_SCORES, j, step)                                    \
   }
 #define SCORE_STEP(step) EACH_INNER(KEY_COLUMNS, SCORE_COLUMN, step)
-#define STORE_SCORES(i, j)                                                                                          \
+#define STORE_SCORES(i, j) \
   STORE_SUMS(scores[(i)*KEY_COLUMNS + j], area + (i)*FRAGMENT_M * AREA_PITCH + (j)*QUADS_OF_COLUMN, AREA_PITCH);
 #define STORE_SCORE_COLUMN(j) EACH_INNER(FRAGMENTS_M, STORE_SCORES, j)
 
@@ -243,8 +242,8 @@ void weigh(uint first) {
       }
     }
     total += ((low.x + low.y) + (low.z + low.w)) + ((high.x + high.y) + (high.z + high.w));
-    pool[area_row() + first_of_lane / 8u + i] = uvec4(packHalf2x16(low.xy), packHalf2x16(low.zw),
-                                                      packHalf2x16(high.xy), packHalf2x16(high.zw));
+    pool[area_row() + first_of_lane / 8u + i] =
+        uvec4(packHalf2x16(low.xy), packHalf2x16(low.zw), packHalf2x16(high.xy), packHalf2x16(high.zw));
   }
   if (lane_of_row == 0u) pool[factors_at + row / 4u][row % 4u] = floatBitsToUint(factor);
 }
@@ -252,27 +251,27 @@ void weigh(uint first) {
 // --- sums of values --------------------------------------------------------------------------------------------------
 #define SCALE_ELEMENT(e, j, i) ELEMENT(sums[(i)*HEAD_COLUMNS + j], e) *= ELEMENT(factors, e);
 #define SCALE_FRAGMENT(j, i) EACH_ELEMENT(SCALE_ELEMENT, j, i)
-#define SCALE_ROWS(i)                                          \
-  {                                                            \
-    REAL_MATRIX factors;                                       \
+#define SCALE_ROWS(i)                                           \
+  {                                                             \
+    REAL_MATRIX factors;                                        \
     LOAD_PER_ROW(factors, factors_at + (i) * (FRAGMENT_M / 4)); \
-    EACH_INNER(HEAD_COLUMNS, SCALE_FRAGMENT, i)                \
+    EACH_INNER(HEAD_COLUMNS, SCALE_FRAGMENT, i)                 \
   }
 
 #define MULTIPLY_VALUES(i, j, step) MULTIPLY_ADD(weights[i], values, sums[(i)*HEAD_COLUMNS + j]);
-#define VALUE_COLUMN(j, step)                                                                            \
-  {                                                                                                      \
-    B_MATRIX values;                                                                                     \
-    LOAD_B_BY_ROWS(values, v_at + (step)*FRAGMENT_K * PITCH + (j) * (FRAGMENT_N / 8), PITCH);            \
-    EACH_FRAGMENT(MULTIPLY_VALUES, j, step)                                                              \
+#define VALUE_COLUMN(j, step)                                                                 \
+  {                                                                                           \
+    B_MATRIX values;                                                                          \
+    LOAD_B_BY_ROWS(values, v_at + (step)*FRAGMENT_K * PITCH + (j) * (FRAGMENT_N / 8), PITCH); \
+    EACH_FRAGMENT(MULTIPLY_VALUES, j, step)                                                   \
   }
 #define LOAD_WEIGHTS(i, step) \
   LOAD_A(weights[i], area + (i)*FRAGMENT_M * AREA_PITCH + (step) * (FRAGMENT_K / 8), AREA_PITCH);
-#define VALUE_STEP(step)                           \
-  {                                                \
-    A_MATRIX weights[FRAGMENTS_M];                 \
-    EACH_INNER(FRAGMENTS_M, LOAD_WEIGHTS, step)    \
-    EACH_INNER(HEAD_COLUMNS, VALUE_COLUMN, step)   \
+#define VALUE_STEP(step)                         \
+  {                                              \
+    A_MATRIX weights[FRAGMENTS_M];               \
+    EACH_INNER(FRAGMENTS_M, LOAD_WEIGHTS, step)  \
+    EACH_INNER(HEAD_COLUMNS, VALUE_COLUMN, step) \
   }
 
 // A tile of v with a NaN: products by a weight of 0 would spread it to queries that do not see it. Each row's sums are
@@ -291,16 +290,16 @@ void store_sums_of_row(uint first, uint quad) {
   }
 }
 #define ADD_ELEMENT(e, i, j) ELEMENT(sums[(i)*HEAD_COLUMNS + j], e) += ELEMENT(part, e);
-#define ADD_PART(i, j)                                                                       \
-  {                                                                                          \
-    REAL_MATRIX part;                                                                        \
-    LOAD_REALS(part, area + (i)*FRAGMENT_M * AREA_PITCH + SUMS_OF_ROW_AT, AREA_PITCH);       \
-    EACH_ELEMENT(ADD_ELEMENT, i, j)                                                          \
+#define ADD_PART(i, j)                                                                 \
+  {                                                                                    \
+    REAL_MATRIX part;                                                                  \
+    LOAD_REALS(part, area + (i)*FRAGMENT_M * AREA_PITCH + SUMS_OF_ROW_AT, AREA_PITCH); \
+    EACH_ELEMENT(ADD_ELEMENT, i, j)                                                    \
   }
-#define ADD_COLUMN_OF_ROWS(j)                      \
-  store_sums_of_row(first, (j)*QUADS_OF_COLUMN);   \
-  wait_for_subgroup();                             \
-  EACH_INNER(FRAGMENTS_M, ADD_PART, j)             \
+#define ADD_COLUMN_OF_ROWS(j)                    \
+  store_sums_of_row(first, (j)*QUADS_OF_COLUMN); \
+  wait_for_subgroup();                           \
+  EACH_INNER(FRAGMENTS_M, ADD_PART, j)           \
   wait_for_subgroup();
 
 void add_values(uint first) {
@@ -378,11 +377,11 @@ void store_rows(uint number, uint split) {
 }
 #else
 #define STAGE_SUMS(i, j) STORE_SUMS(sums[(i)*HEAD_COLUMNS + j], area + (i)*FRAGMENT_M * AREA_PITCH, AREA_PITCH);
-#define STORE_COLUMN(j)                                                                     \
-  wait_for_subgroup();                                                                      \
-  EACH_INNER(FRAGMENTS_M, STAGE_SUMS, j)                                                    \
-  wait_for_subgroup();                                                                      \
-  for (uint n = lane_of_row; n < QUADS_OF_COLUMN && is_there; n += LANES_OF_ROW)            \
+#define STORE_COLUMN(j)                                                          \
+  wait_for_subgroup();                                                           \
+  EACH_INNER(FRAGMENTS_M, STAGE_SUMS, j)                                         \
+  wait_for_subgroup();                                                           \
+  for (uint n = lane_of_row; n < QUADS_OF_COLUMN && is_there; n += LANES_OF_ROW) \
     store_quad((j)*QUADS_OF_COLUMN + n, uintBitsToFloat(pool[area_row() + n]), total);
 
 void store_rows(uint number, uint split) { EACH(HEAD_COLUMNS, STORE_COLUMN) }
