@@ -57,25 +57,21 @@ void write_half(uint word, uint half_word, uint bits) {
 }
 
 void write_part(uint run, uint number) {
-  const uint first = (run * push.capacity + push.start) * push.row, values = push.tokens * push.row;
-  const uint word = first / 2u + number;
-  const bool has_low = 2u * word >= first && 2u * word < first + values;
-  const bool has_high = 2u * word + 1u < first + values;
-  const uint low = has_low ? half_of(run, 2u * word - first) : 0u;
-  const uint high = has_high ? half_of(run, 2u * word + 1u - first) : 0u;
+  const uint first = (run * push.capacity + push.start) * push.row, end = first + push.tokens * push.row;
+  const uint word = first / 2u + number, low = 2u * word, high = low + 1u;
+  const bool has_low = low >= first && low < end, has_high = high < end;
   if (has_low && has_high) {
-    cache[guard_words + word] = low | (high << 16);
+    cache[guard_words + word] = half_of(run, low - first) | (half_of(run, high - first) << 16);
   } else if (has_low) {
-    write_half(word, 0u, low);
+    write_half(word, 0u, half_of(run, low - first));
   } else if (has_high) {
-    write_half(word, 1u, high);
+    write_half(word, 1u, half_of(run, high - first));
   }
 }
 #else
 void write_part(uint run, uint number) {
   const uint first = (run * push.capacity + push.start) * push.row;
-  cache[guard_words / WORDS_OF_VECTOR + first + number] =
-      x[guard_words / WORDS_OF_VECTOR + source_of(run, number)];
+  cache[guard_words / WORDS_OF_VECTOR + first + number] = x[guard_words / WORDS_OF_VECTOR + source_of(run, number)];
 }
 #endif
 
