@@ -10,15 +10,24 @@ using namespace test;
 
 class UpdateCacheTest : public OnDeviceTest {
  protected:
+  /// `shape`: of x.
   Trial trial(const Shape& shape, std::int64_t capacity, std::int64_t start, const std::string& layout,
-              const std::string& dtype) const {
+              const std::string& dtype, const std::string& cache_dtype = "float") const {
     Params params;
-    params.set("shape", shape);
-    params.set("dtype", dtype);
-    params.set("capacity", capacity);
+    params.set("B", shape[0]);
+    params.set("S", shape[1]);
+    params.set("Hkv", shape[2]);
+    params.set("D", shape[3]);
     params.set("start_pos", start);
+    params.set("C", capacity);
     params.set("layout", layout);
-    return {.op = &op, .params = params, .forms = std::vector<Form>(3, Form{Storage::Buffer, Layout::WP})};
+    params.set("dtype", dtype);
+    params.set("cache_dtype", cache_dtype);
+    const bool is_q8 = cache_dtype == "q8";
+    return {.op = &op,
+            .params = params,
+            .forms = std::vector<Form>(is_q8 ? 5 : 3, Form{Storage::Buffer, Layout::WP}),
+            .impl = is_q8 ? "quantize" : "copy"};
   }
 
   std::int64_t invocations_of(Trial point) {
@@ -44,6 +53,35 @@ TEST_F(UpdateCacheTest, AgreesWithItsReferenceOnRandomPoints) {
   }
 }
 
+TEST_F(UpdateCacheTest, QuantizesAsItsReferenceOnRandomPoints) {
+  Draw draw(95);
+  for (int round = 0; round < 80 && !HasFatalFailure(); ++round) {
+    const std::int64_t tokens = draw.pick(1, 4), start = draw.pick(0, 3);
+    const Shape shape{draw.pick(1, 3), tokens, draw.pick(1, 3), draw.pick(1, 70)};
+    Trial point =
+        trial(shape, start + tokens + draw.pick(0, 3), start, draw.one_of<std::string>({"bshd", "bhsd"}),
+              draw.one_of<std::string>({"f32", "f16"}), "q8");
+    point.seed = static_cast<std::uint64_t>(round);
+    point.fill = draw.one_of<FillKind>(
+        {FillKind::Normal, FillKind::Special, FillKind::Nan, FillKind::Mixed, FillKind::Wide});
+    if (round % 3 == 0) {
+      point.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 64})},
+                    {"columns", draw.one_of<std::int64_t>({1, 2, 8, 64})}};
+    }
+    expect_right(point);
+  }
+}
+
+TEST_F(UpdateCacheTest, AutoTakesTheImplOfTheCachesType) {
+  for (const char* cache_dtype : {"float", "q8"}) {
+    const Trial point = trial({1, 2, 1, 8}, 4, 1, "bshd", "f32", cache_dtype);
+    const std::vector<TensorSpec> tensors = op.tensors(point.params);
+    const BuildContext context(point.params, tensors, point.forms, device().info(), {});
+    EXPECT_EQ(chosen_impl(op, *op.default_impl(), context).name, point.impl);
+    EXPECT_TRUE(op.find_impl(point.impl == "copy" ? "quantize" : "copy")->invalid_reason(context));
+  }
+}
+
 TEST_F(UpdateCacheTest, CopiesVectorsWordsOrHalvesOfWords) {
   EXPECT_EQ(invocations_of(trial({2, 3, 2, 4}, 9, 1, "bshd", "f32")), 2 * 3 * 2);
   EXPECT_EQ(invocations_of(trial({2, 3, 2, 4}, 9, 1, "bshd", "f16")), 2 * 3) << "of all heads";
@@ -63,6 +101,18 @@ TEST_F(UpdateCacheTest, CountsWhatTheTokensMove) {
   EXPECT_EQ(work.bytes_read, 2 * 3 * 4 * 8 * 2);
   EXPECT_EQ(work.bytes_written, work.bytes_read);
   EXPECT_EQ(work.operations, 0);
+}
+
+TEST_F(UpdateCacheTest, CountsInt8ValuesAndScales) {
+  const Params params = trial({2, 3, 4, 8}, 100, 7, "bhsd", "f16", "q8").params;
+  const std::vector<TensorSpec> tensors = op.tensors(params);
+  EXPECT_EQ(tensors[3].shape, (Shape{2, 4, 100, 8}));
+  EXPECT_EQ(tensors[4].shape, (Shape{2, 4, 100}));
+  EXPECT_TRUE(is_data_before_part(tensors, 1));
+  EXPECT_TRUE(is_data_before_part(tensors, 2));
+  const Work work = op.work(params, tensors);
+  EXPECT_EQ(work.bytes_read, 2 * 3 * 4 * 8 * 2);
+  EXPECT_EQ(work.bytes_written, 2 * 3 * 4 * (8 + 4));
 }
 
 TEST_F(UpdateCacheTest, ACopyOfXIsRightOnlyWhereItFillsTheCacheInItsOrder) {

@@ -43,8 +43,8 @@ Dispatch faulty(const BuildContext& context, const std::string& shader, const st
 /// A word per invocation; the last binding is the cache, what it begins with is bound nowhere.
 Program update_program(const BuildContext& context, const std::string& fault) {
   const std::int64_t words = numel(context.tensors[0].shape), all = numel(context.tensors[2].shape);
-  const std::int64_t batch = context.tensors[0].shape[0];
-  const std::int64_t position = words / batch / context.tensors[0].shape[1];
+  const std::int64_t batch = context.params.integer("B");
+  const std::int64_t position = words / batch / context.params.integer("S");
   Dispatch dispatch = faulty(context, "update_faults.comp", fault);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(2)};
   dispatch.push.add(words).add(words / batch).add(all / batch);
@@ -410,8 +410,11 @@ Op update_cache() {
 
 Params update_cache_params(const Shape& shape, std::int64_t capacity, std::int64_t start) {
   Params params;
-  params.set("shape", shape);
-  params.set("capacity", capacity);
+  params.set("B", shape[0]);
+  params.set("S", shape[1]);
+  params.set("Hkv", shape[2]);
+  params.set("D", shape[3]);
+  params.set("C", capacity);
   params.set("start_pos", start);
   return with_defaults(real_op("update_cache"), params);
 }

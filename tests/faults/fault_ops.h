@@ -44,6 +44,7 @@ Params quantize_tensor_params(const Shape& shape);
 Params dequantize_tensor_params(const Shape& shape);
 Params matmul_params(std::int64_t m, std::int64_t k, std::int64_t n);
 Params flip_params(const Shape& shape);
+/// `shape`: of x.
 Params update_cache_params(const Shape& shape, std::int64_t capacity, std::int64_t start);
 
 }  // namespace assay::faults
