@@ -188,7 +188,7 @@ class Resolver {
     } catch (const Error& error) {
       fail("", error.what());
     }
-    if (is_updated_in_place(node.specs)) {
+    if (is_updated_in_place(node.specs) || is_written_in_part(node.specs)) {
       fail("op", fmt::format("{} updates a tensor in place, and a chain's tensors have one producer each",
                              node.op->name));
     }

@@ -167,6 +167,7 @@ void OtherOp::complete(const Params& params, std::vector<TensorSpec>& own) const
                        there.name, op_->name, text_of(there.dtype, there.shape)));
     }
     here->output_class = there.output_class;
+    here->written_in_part = there.written_in_part && here->starts_as;
     take_domain(there, *here);
     here->constant_because = there.constant_because;
     here->copy_because = there.copy_because;
@@ -203,7 +204,9 @@ std::vector<Expected> OtherOp::answers(const Params& params, std::span<const Ten
   std::vector<Expected> all = op_->reference(there, arguments);
   std::vector<Expected> answers;
   for (const TensorSpec& spec : own) {
-    if (!spec.is_input()) answers.push_back(std::move(all[outputs.at(spec.name)]));
+    if (spec.is_input()) continue;
+    answers.push_back(std::move(all[outputs.at(spec.name)]));
+    if (!spec.written_in_part) answers.back().kept.clear();
   }
   return answers;
 }

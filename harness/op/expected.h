@@ -36,6 +36,10 @@ struct Expected {
   std::vector<float> magnitude;
   /// For banded outputs: the value before rounding and clamping, with the zero point.
   std::vector<double> unrounded;
+  /// For outputs that are written in part (TensorSpec::written_in_part): 1 for each element that the op
+  /// leaves as it was, 0 for each that it writes. `values`, which have the output's dtype, hold what was
+  /// there, and every bit of it must be there afterwards.
+  std::vector<std::uint8_t> kept;
 };
 
 }  // namespace assay

@@ -133,11 +133,21 @@ void check_values(const Checker& checker, const TensorSpec& output, const HostTe
 }  // namespace
 
 bool is_updated_in_place(std::span<const TensorSpec> tensors) {
-  return std::ranges::any_of(tensors, [](const TensorSpec& spec) { return spec.starts_as.has_value(); });
+  return std::ranges::any_of(
+      tensors, [](const TensorSpec& spec) { return spec.starts_as.has_value() && !spec.written_in_part; });
+}
+
+bool is_written_in_part(std::span<const TensorSpec> tensors) {
+  return std::ranges::any_of(tensors, [](const TensorSpec& spec) { return spec.written_in_part; });
 }
 
 bool is_data_before(std::span<const TensorSpec> tensors, std::size_t tensor) {
   return std::ranges::any_of(tensors, [&](const TensorSpec& spec) { return spec.starts_as == tensor; });
+}
+
+bool is_data_before_part(std::span<const TensorSpec> tensors, std::size_t tensor) {
+  return std::ranges::any_of(
+      tensors, [&](const TensorSpec& spec) { return spec.starts_as == tensor && spec.written_in_part; });
 }
 
 Work streaming_work(std::span<const TensorSpec> tensors) {
@@ -271,6 +281,9 @@ void check_expected(std::string_view op, const TensorSpec& output, const Expecte
                      : is_bounded ? Presence::Optional
                                   : Presence::Refused);
   checker.check_list("unrounded", expected.unrounded, is_banded ? Presence::Needed : Presence::Refused);
+  checker.check_list("kept", expected.kept, output.written_in_part ? Presence::Needed : Presence::Refused);
+  if (output.written_in_part && expected.values.dtype() != output.dtype)
+    checker.refuse("what it leaves as it was has bits, so that its values must have the output's dtype");
   checker.check_not_negative("bound", expected.bound);
   checker.check_not_negative("magnitude", expected.magnitude);
 }

@@ -43,6 +43,11 @@ struct TensorSpec {
   /// program begins, and which kernels may therefore read there. That input has the same name, dtype, shape
   /// and only form, and no dispatch binds it.
   std::optional<std::uint32_t> starts_as;
+  /// For an output with `starts_as`: whether kernels write some of its elements, the same ones each time, and
+  /// read none. A second program then finds nothing that it could use, so that programs are timed in batches,
+  /// over memory that was restored before the block. The data that it begins with are equal in all data sets
+  /// of a case, since these share its memory.
+  bool written_in_part = false;
 
   /// For outputs: why a trivial answer can be right, by formula (empty: it never is). An output with a reason
   /// is not MISTRUSTED if the best constant (`constant_because`) or the copied input (`copy_because`) would
@@ -55,10 +60,15 @@ struct TensorSpec {
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
-/// Whether some output is updated in place.
+/// Whether some output is updated in place by kernels that may read it: its data must be restored before each
+/// program.
 bool is_updated_in_place(std::span<const TensorSpec> tensors);
+/// Whether some output is written in part.
+bool is_written_in_part(std::span<const TensorSpec> tensors);
 /// Whether a tensor is the data that an output of its name begins with.
 bool is_data_before(std::span<const TensorSpec> tensors, std::size_t tensor);
+/// Whether a tensor is the data that an output that is written in part begins with.
+bool is_data_before_part(std::span<const TensorSpec> tensors, std::size_t tensor);
 
 /// The minimum that any implementation must do.
 struct Work {
@@ -231,7 +241,7 @@ std::optional<std::string> broken_setup_rule(const Program& program, std::span<c
 /// Throws std::logic_error naming the op and the output if a reference's answer does not match the op's
 /// declaration: the dtype (a bounded output may be float64), the shape, and exactly the lists that the
 /// output's class needs, with one entry per element. Exact: only values. Banded: integers, `unrounded` and
-/// `magnitude`. Bounded: `bound`, `magnitude` or both.
+/// `magnitude`. Bounded: `bound`, `magnitude` or both. An output that is written in part has `kept` besides.
 void check_expected(std::string_view op, const TensorSpec& output, const Expected& expected);
 
 }  // namespace assay

@@ -328,6 +328,45 @@ TEST(CheckExpected, EveryElementHasAnEntry) {
   EXPECT_THAT(exact_complaint({.values = row<float>({1, 2, 3})}), HasSubstr("f32 [3]"));
 }
 
+TEST(CheckExpected, AnOutputThatIsWrittenInPartSaysWhatIsKept) {
+  TensorSpec part = output(OutputClass::Exact, DType::F32);
+  part.written_in_part = true;
+  const auto complaint_about = [&part](const Expected& expected) -> std::string {
+    try {
+      check_expected("update", part, expected);
+      return "";
+    } catch (const std::logic_error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(complaint_about({.values = floats, .kept = {0, 1}}), "");
+  EXPECT_THAT(complaint_about({.values = floats}), HasSubstr("it has no kept"));
+  EXPECT_THAT(complaint_about({.values = floats, .kept = {1}}),
+              HasSubstr("kept has 1 entries for 2 elements"));
+  EXPECT_THAT(exact_complaint({.values = floats, .kept = {0, 1}}), HasSubstr("it has kept"));
+  part.output_class = OutputClass::Bounded;
+  EXPECT_THAT(complaint_about({.values = row<double>({1, 2}), .bound = {1, 1}, .kept = {0, 1}}),
+              HasSubstr("its values must have the output's dtype"));
+}
+
+TEST(DataBefore, IsThatOfAnOutputThatBeginsWithIt) {
+  TensorSpec in{.name = "y"};
+  TensorSpec out = output(OutputClass::Exact, DType::F32);
+  EXPECT_FALSE(is_data_before(std::vector{in, out}, 0));
+  out.starts_as = 0;
+  const std::vector<TensorSpec> in_place{in, out};
+  EXPECT_TRUE(is_updated_in_place(in_place));
+  EXPECT_FALSE(is_written_in_part(in_place));
+  EXPECT_TRUE(is_data_before(in_place, 0));
+  EXPECT_FALSE(is_data_before_part(in_place, 0));
+  out.written_in_part = true;
+  const std::vector<TensorSpec> in_part{in, out};
+  EXPECT_FALSE(is_updated_in_place(in_part)) << "a second program finds nothing that it could use";
+  EXPECT_TRUE(is_written_in_part(in_part));
+  EXPECT_TRUE(is_data_before_part(in_part, 0));
+  EXPECT_FALSE(is_data_before_part(in_part, 1));
+}
+
 TEST(CheckExpected, ABoundIsANumberThatIsNotNegative) {
   EXPECT_THAT(bounded_complaint({.values = floats, .bound = {1, -1}}), HasSubstr("bound has the entry -1"));
   const float nan = std::numeric_limits<float>::quiet_NaN();

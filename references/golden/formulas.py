@@ -605,9 +605,24 @@ def sdpa(vector):
     return {"y": in_float64(y, size)}
 
 
+def update_cache(vector):
+    """cache [B, C, H, D]: the rows from start_pos on become those of x, in int8 by one scale per row where it is q8."""
+    params, x = vector.params, vector["x"]
+    at = slice(params["start_pos"], params["start_pos"] + x.shape[1])
+    cache = vector["cache_before"].copy()
+    if params.get("cache") != "q8":
+        cache[:, at] = x
+        return {"cache": Computed(cache)}
+    x, scale = x.astype(f32), vector["scale_before"].copy()
+    largest = np.abs(x).max(axis=-1)
+    scale[:, at] = np.where(largest == 0, f32(1), largest / f32(127))
+    cache[:, at] = np.clip(np.rint(x * (f32(1) / scale[:, at])[..., None]), -127, 127)
+    return {"cache": Computed(cache), "scale": Computed(scale)}
+
+
 FORMULAS = {function.__name__: function for function in (
     choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
     conv2d_q8csw, conv2d_q8ta_q8csw, dequantize_affine, embedding_q4gsw, layer_norm, layout, linear_dq8ca_q4gsw,
     linear_q4gsw, linear_q8csw, linear_q8ta_q8csw, linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_conv2d,
     q8ta_conv2d_transposed, q8ta_linear, q8ta_pixel_shuffle, q8ta_relu, quantize_affine, quantize_per_channel,
-    quantize_per_tensor, quantize_per_token, rms_norm, rotary_embedding, sdpa, silu_mul, softmax)}
+    quantize_per_tensor, quantize_per_token, rms_norm, rotary_embedding, sdpa, silu_mul, softmax, update_cache)}

@@ -70,6 +70,49 @@ TEST_F(OtherReference, MayBeAnOpOfAssay) {
               HasSubstr("has the class of the op that answers"));
 }
 
+/// Such a kernel is timed in batches, as it finds nothing that it could use: it may not read what it updates.
+TEST_F(OtherReference, ThatWritesAPartOfAnOutputMakesTheKernelDoSo) {
+  const std::string kernel =
+      "#version 450\n"
+      "layout(local_size_x = 1) in;\n"
+      "layout(binding = 0) readonly buffer X { float x[]; };\n"
+      "layout(binding = 1) buffer Cache { float cache[]; };\n"
+      "layout(push_constant) uniform Push { uint first; };\n"
+      "void main() {\n"
+      "  uint i = gl_WorkGroupID.x;\n"
+      "  cache[first + i] = x[i];\n"
+      "}\n";
+  const std::string manifest =
+      "op: append\n"
+      "params: {tokens: {type: integer, min: 1}, rows: {type: integer, min: 1}, at: {type: integer, min: "
+      "0}}\n"
+      "tensors:\n"
+      "  x: {dtype: f32, shape: [1, tokens, 2, 8]}\n"
+      "  kv: {dtype: f32, shape: [1, rows, 2, 8], role: inout}\n"
+      "work: {bytes_read: tokens * 64, bytes_written: tokens * 64}\n"
+      "reference: {op: update_cache, with: {S: tokens, Hkv: 2, D: 8, C: rows, start_pos: at}, "
+      "tensors: {cache: kv}}\n"
+      "impls:\n"
+      "  plain: {dispatches: [{shader: k.comp, workgroups: [tokens * 16], push: {first: at * 16}, "
+      "bind: {X: x, Cache: kv}}]}\n"
+      "cases:\n"
+      "  - {name: small, tier: smoke, mode: both, tokens: 3, rows: 9, at: {each: [0, 4]}}\n";
+  folder.write("op/k.comp", kernel);
+  const ProcessResult right = run_with(manifest, {"--budget", "0.05"});
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  EXPECT_THAT(right.out, HasSubstr("PASS                4"));
+  const std::vector<std::string> batches =
+      column_of(read_file(device_folder(folder / "out") / "perf.csv"), "throughput_us");
+  ASSERT_EQ(batches.size(), 2U);
+  EXPECT_NE(batches[0], "") << "programs that update in place have none";
+  folder.write("op/k.comp", replaced(kernel, "= x[i]", "= max(x[i], cache[first + i])"));
+  const ProcessResult reading = run_with(manifest);
+  EXPECT_EQ(reading.exit_code, 1);
+  EXPECT_THAT(reading.out, HasSubstr("the shader reads"));
+  folder.write("op/k.comp", replaced(kernel, "first + i]", "first + i + 16]"));
+  EXPECT_THAT(run_with(manifest).out, HasSubstr("elements of 'kv' that the op writes were never written"));
+}
+
 /// Its reference tells for each element how far an error of one unit of an accumulator goes.
 TEST_F(OtherReference, OfProductsTakesTheUnitErrorOfTheKernels) {
   folder.write("op/k.comp",

@@ -40,6 +40,19 @@ Dispatch faulty(const BuildContext& context, const std::string& shader, const st
   return dispatch;
 }
 
+/// A word per invocation; the last binding is the cache, what it begins with is bound nowhere.
+Program update_program(const BuildContext& context, const std::string& fault) {
+  const std::int64_t words = numel(context.tensors[0].shape), all = numel(context.tensors[2].shape);
+  const std::int64_t batch = context.params.integer("B");
+  const std::int64_t position = words / batch / context.params.integer("S");
+  Dispatch dispatch = faulty(context, "update_faults.comp", fault);
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(2)};
+  dispatch.push.add(words).add(words / batch).add(all / batch);
+  dispatch.push.add(context.params.integer("start_pos") * position);
+  dispatch.workgroups = fold_grid(words, local_size);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
 using Build = Program (*)(const BuildContext& context, const std::string& fault);
 
 void add_impls(Op& op, Build build, const std::vector<std::string>& names) {
@@ -382,6 +395,28 @@ Params matmul_params(std::int64_t m, std::int64_t k, std::int64_t n) {
   params.set("k", k);
   params.set("n", n);
   return params;
+}
+
+Op update_cache() {
+  Op op = real_op("update_cache");
+  add_impls(
+      op, update_program,
+      {"correct", "null_kernel", "last_value_not_written", "writes_what_is_kept", "zeros_what_is_kept"});
+  op.impls.push_back({.name = "reads_the_cache", .build = [](const BuildContext& context) {
+                        return update_program(context, "reads_the_cache");
+                      }});
+  return op;
+}
+
+Params update_cache_params(const Shape& shape, std::int64_t capacity, std::int64_t start) {
+  Params params;
+  params.set("B", shape[0]);
+  params.set("S", shape[1]);
+  params.set("Hkv", shape[2]);
+  params.set("D", shape[3]);
+  params.set("C", capacity);
+  params.set("start_pos", start);
+  return with_defaults(real_op("update_cache"), params);
 }
 
 Op flip(Storage storage) {

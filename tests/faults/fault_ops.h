@@ -25,6 +25,9 @@ Op dequantize_tensor();
 /// y[m, n] = sum_k x[m, k] * w[n, k], i8 to i32; n <= 16, k <= 256. Also has impls that never get to an
 /// answer.
 Op matmul();
+/// update_cache, f32 in the order bshd, which writes a part of its output. `reads_the_cache` is checked as
+/// users' shaders are.
+Op update_cache();
 /// matmul() with shaders that declare more than their programs provide.
 Op asking_matmul();
 /// matmul() with one input copied into scratch by set-up: copying the weights is allowed, the activations
@@ -41,5 +44,7 @@ Params quantize_tensor_params(const Shape& shape);
 Params dequantize_tensor_params(const Shape& shape);
 Params matmul_params(std::int64_t m, std::int64_t k, std::int64_t n);
 Params flip_params(const Shape& shape);
+/// `shape`: of x.
+Params update_cache_params(const Shape& shape, std::int64_t capacity, std::int64_t start);
 
 }  // namespace assay::faults

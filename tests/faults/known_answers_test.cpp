@@ -103,6 +103,7 @@ struct Victim {
   Op op;
   std::int64_t values = 0;
   std::uint32_t turned = 0;
+  std::uint32_t output = 1;  ///< index of the output
 };
 
 Victim flip_victim() {
@@ -127,19 +128,25 @@ Victim negate() {
   return {std::move(op), words, 0x80000000U};
 }
 
+/// The first values of y become those of x, the others stay.
+Victim overwrite() {
+  return {test::overwrite_op(100), words, 0, 2};
+}
+
 /// The victim with a kernel that does `cheat`; "honest" does nothing of that kind.
 Op cheating(const Victim& victim, const std::string& cheat, const std::string& excuse, int rounds) {
   Op op = victim.op;
   const std::uint32_t word = first_word(test::make_case(victim.op, test::shape_params({victim.values})));
   const std::string known = fmt::format("{}u", word);
   op.impls.front().name = cheat;
-  op.impls.front().build = [turned = victim.turned, cheat, excuse, rounds, known](const BuildContext&) {
+  op.impls.front().build = [turned = victim.turned, output = victim.output, cheat, excuse, rounds,
+                            known](const BuildContext&) {
     const Resource memory = Resource::scratch(0);
     Dispatch work{.label = "work",
                   .shader = "lives_on_the_past.comp",
                   .defines = {{"CHEAT_" + cheat, "1"}, {"KNOWN", known}},
                   .workgroups = {words / 64, 1, 1},
-                  .bindings = {Resource::tensor(0), Resource::tensor(1), memory}};
+                  .bindings = {Resource::tensor(0), Resource::tensor(output), memory}};
     if (rounds > 0) work.defines.push_back({"ROUNDS", std::to_string(rounds) + "u"});
     work.push.add(words).add(std::int64_t{turned});
     const Dispatch count{.label = "count",
@@ -248,6 +255,38 @@ TEST(FasterWhenRepeated, IsAProgramThatKeepsItsAnswersByTheirData) {
     const Record honest = timed(victim, "honest", 77, how);
     EXPECT_EQ(honest.status, Status::Pass) << honest.reason;
     EXPECT_GT(honest.perf->isolated_us, 0);
+  }
+}
+
+/// Programs of a batch find their own part written already, by either data set.
+TEST(TimedInPart, IsAPartWhoseOldContentSparesNoWork) {
+  const Victim victim = overwrite();
+  for (const char* cheat : {"skips_when_marked", "a_share_a_program", "copies_its_answer"}) {
+    const Record record = timed(victim, cheat, 77);
+    EXPECT_EQ(record.status, Status::Fail) << cheat;
+    EXPECT_FALSE(record.perf) << "a wrong kernel has no time";
+    EXPECT_THAT(record.reason, HasSubstr("the timed runs did not compute the answer that was judged"));
+  }
+  EXPECT_EQ(timed(victim, "skips_when_marked", std::nullopt).status, Status::Fail) << "audits";
+  EXPECT_EQ(timed(victim, "skips_the_same_data", 77, {.blocks = 12}).status, Status::Fail) << "audits";
+  const How cold{.caches = Caches::Cold, .cache_bytes = 1, .sample_ns = 20e6, .blocks = 12};
+  EXPECT_EQ(timed(victim, "skips_when_marked", 77, cold).status, Status::Fail);
+}
+
+/// A program alone finds all of the output overwritten, which is restored after it. In the cold row, whose
+/// submissions have one program each, nothing else would restore that set before it is compared.
+TEST(TimedInPart, IsTimedInBatchesAndAloneWithoutHarm) {
+  for (const Caches caches : {Caches::Hot, Caches::Cold}) {
+    const Record record =
+        timed(overwrite(), "honest", 77, {.caches = caches, .cache_bytes = 8 << 20, .sample_ns = 1e3});
+    EXPECT_EQ(record.status, Status::Pass) << record.reason;
+    ASSERT_TRUE(record.perf) << record.reason;
+    EXPECT_EQ(record.perf->verified_pct, 100);
+    EXPECT_GT(record.perf->throughput_us, 0) << "programs that update in place have none";
+    if (caches == Caches::Hot) {
+      EXPECT_EQ(record.perf->sets, 2);
+    }
+    EXPECT_EQ(record.perf->output_hash, record.accuracy->output_hash);
   }
 }
 

@@ -158,7 +158,8 @@ void OnDeviceTest::expect_right(const Trial& trial) {
   for (const Poison poison : {Poison::A, Poison::B}) {
     std::vector<std::vector<std::byte>> before;
     for (std::uint32_t i = 0; i < tensors.size(); ++i) {
-      before.push_back(image(physical[i], i < inputs.size() ? &inputs[i] : nullptr,
+      const std::size_t content = tensors[i].starts_as.value_or(i);
+      before.push_back(image(physical[i], content < inputs.size() ? &inputs[content] : nullptr,
                              poison_of(poison, Resource::tensor(i))));
       workspace.write(Resource::tensor(i), before.back());
     }

@@ -4,6 +4,8 @@
 #include "harness/op/op.h"
 #include "tests/support/tensors.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,6 +36,33 @@ inline Op flip_op() {
   };
   op.work = [](const Params&, std::span<const TensorSpec> tensors) { return streaming_work(tensors); };
   op.impls.push_back({.name = "plain"});
+  return op;
+}
+
+/// The first values of y, an f32 tensor that begins with data of its own and is `tail` longer, become those
+/// of x.
+inline Op overwrite_op(std::int64_t tail) {
+  Op op = flip_op();
+  op.name = "overwrite";
+  op.tensors = [tail](const Params& params) {
+    const Form form{Storage::Buffer, Layout::WP};
+    const std::int64_t values = numel(params.ints("shape"));
+    TensorSpec x{.name = "x", .dtype = DType::F32, .shape = {values}, .forms = {form}};
+    TensorSpec before{.name = "y", .dtype = DType::F32, .shape = {values + tail}, .forms = {form}};
+    TensorSpec y = before;
+    y.role = TensorSpec::Role::Output;
+    y.starts_as = 1;
+    y.written_in_part = true;
+    return std::vector<TensorSpec>{x, before, y};
+  };
+  op.reference = [](const Params&, std::span<const HostTensor> inputs) {
+    Expected y{.values = inputs[1], .kept = {}};
+    const auto written = inputs[0].bytes();
+    std::copy(written.begin(), written.end(), y.values.bytes().begin());
+    y.kept.assign(static_cast<std::size_t>(inputs[1].numel()), 1);
+    std::fill_n(y.kept.begin(), inputs[0].numel(), std::uint8_t{0});
+    return std::vector<Expected>{y};
+  };
   return op;
 }
 

@@ -173,7 +173,10 @@ std::string describe_tensors(const Op& op, const Case* example) {
   for (std::size_t i = 0; i < example->tensors->size(); ++i) {
     if (is_data_before(example->tensors, i)) continue;  // told by the output of its name
     const TensorSpec& tensor = example->tensors[i];
-    const std::string role = tensor.is_input() ? "input" : tensor.starts_as ? "inout" : "output";
+    const std::string role = tensor.is_input()        ? "input"
+                             : tensor.written_in_part ? "output, in part"
+                             : tensor.starts_as       ? "inout"
+                                                      : "output";
     rows.push_back({tensor.name, role, std::string(name_of(tensor.dtype)), to_string(tensor.shape),
                     tensor.is_input() ? "" : std::string(name_of(tensor.output_class)),
                     fmt::format("{}", fmt::join(accepted_forms(op, tensor), " "))});

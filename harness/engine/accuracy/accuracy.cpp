@@ -73,6 +73,7 @@ class Investigation {
     note_findings();
     if (!same_answer(a_.outputs, b_.outputs)) explain_difference();
     result_.gpu_ms = watch.ms();
+    for (std::size_t i = 0; i < specs_.size(); ++i) note_left_as_before(i);
     judge_values();
     if (findings_.empty()) try_trivial_answers();
     return finish();
@@ -127,6 +128,26 @@ class Investigation {
     };
     note("unwritten", fmt::format("{} of {} elements of '{}' were never written, first {}", count.bad,
                                   got_a.numel(), specs_[output]->name, place(*specs_[output], count.first)));
+  }
+
+  /// An output that is written in part holds no poison: what no program wrote there is what it began with.
+  void note_left_as_before(std::size_t output) {
+    if (!specs_[output]->written_in_part) return;
+    const HostTensor& before = data_before(case_, *specs_[output], data_.inputs);
+    const auto is_left = [&accepted = accepted_[output], &before, a = a_.outputs, b = b_.outputs,
+                          output](std::int64_t i) {
+      return !accepted.is_kept(i) && same_bytes((*a)[output], before, i, i + 1) &&
+             same_bytes((*b)[output], before, i, i + 1) && accepted.judge(i, before) == ElementVerdict::Wrong;
+    };
+    const std::int64_t written =
+        count_if(before.numel(), [&](std::int64_t i) { return !accepted_[output].is_kept(i); }).bad;
+    const Count left = count_if(before.numel(), is_left);
+    if (left.bad == 0) return;
+    unwritten_.resize(specs_.size());
+    unwritten_[output] = is_left;
+    note("unwritten",
+         fmt::format("{} of {} elements of '{}' that the op writes were never written, first {}", left.bad,
+                     written, specs_[output]->name, place(*specs_[output], left.first)));
   }
 
   void note_difference(const std::string& metric, const char* what, const RunResult& other) {
@@ -229,6 +250,7 @@ class Investigation {
 
   static std::string bound_text(const Acceptance& accepted, std::int64_t index) {
     const double bound = accepted.bound(index);
+    if (accepted.is_kept(index)) return "bit for bit as before: the op does not write it";
     if (bound == 0 && accepted.output_class() != OutputClass::Bounded)
       return std::string(name_of(accepted.output_class()));
     return fmt::format("bound {:.3g}", bound);
@@ -254,8 +276,8 @@ class Investigation {
     result_.expected = accepted.expected(first);
     result_.got = values.at(first);
     result_.bound = accepted.bound(first);
-    result_.tile_map = tile_map(
-        values.shape(), [&](std::int64_t i) { return check.is_bad(accepted.judge(i, values.at(i))); });
+    result_.tile_map =
+        tile_map(values.shape(), [&](std::int64_t i) { return check.is_bad(accepted.judge(i, values)); });
   }
 
   void try_trivial_answers() {
@@ -266,6 +288,10 @@ class Investigation {
              fmt::format(
                  "the answer is right, but '{}' of output '{}' would pass too: this case proves nothing",
                  *trivial, specs_[i]->name));
+      } else if (before_passes(i)) {
+        note("copied_input", fmt::format("the answer is right, but what '{}' holds before the op would pass "
+                                         "too: this case proves nothing",
+                                         specs_[i]->name));
       } else if (copied_memory_passes(i)) {
         note("copied_input", fmt::format("the answer is right, but a copy of an input's memory would pass as "
                                          "'{}' too: this case proves nothing",
@@ -282,6 +308,12 @@ class Investigation {
          fmt::format("the answer is right, but {:.0f} % of '{}' are at the ends of its range, {} "
                      "and {}, where any value beyond is right too: this case proves little",
                      100 * saturation.share, output, saturation.low, saturation.high));
+  }
+
+  /// Whether a program that writes nothing would be right.
+  bool before_passes(std::size_t output) const {
+    if (!specs_[output]->written_in_part) return false;
+    return check_output(accepted_[output], data_before(case_, *specs_[output], data_.inputs)).pass;
   }
 
   bool copied_memory_passes(std::size_t output) const {

@@ -26,13 +26,13 @@
 namespace assay {
 
 // The format, with numbers in native byte order: a mark, the number of outputs, each output (dtype, rank,
-// dims, values, then three lists, each with its length first), and a hash of everything before.
+// dims, values, then four lists, each with its length first), and a hash of everything before.
 
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
 
-constexpr std::string_view mark = "assay answers 1\n";
+constexpr std::string_view mark = "assay answers 2\n";
 constexpr std::size_t hash_digits = 32;
 constexpr std::uint64_t most_outputs = 64;
 constexpr std::uint64_t most_rank = 4;
@@ -57,6 +57,7 @@ class Writer {
     list(expected.bound);
     list(expected.magnitude);
     list(expected.unrounded);
+    list(expected.kept);
   }
 
   std::vector<std::byte> finish() {
@@ -109,6 +110,7 @@ class Reader {
     made.bound = list<float>();
     made.magnitude = list<float>();
     made.unrounded = list<double>();
+    made.kept = list<std::uint8_t>();
     return made;
   }
 
@@ -132,8 +134,9 @@ std::vector<Expected> decode(Reader reader) {
 
 std::uint64_t most_encoded_bytes(std::span<const TensorSpec> tensors) {
   constexpr std::uint64_t number_bytes = sizeof(std::uint64_t);
-  constexpr std::uint64_t lists = 3;
-  constexpr std::uint64_t list_bytes = sizeof(float) + sizeof(float) + sizeof(double);  // for one element
+  constexpr std::uint64_t lists = 4;
+  constexpr std::uint64_t list_bytes =  // for one element
+      sizeof(float) + sizeof(float) + sizeof(double) + sizeof(std::uint8_t);
   std::uint64_t bytes = mark.size() + number_bytes + hash_digits;
   for (const TensorSpec& tensor : tensors) {
     if (tensor.is_input()) continue;

@@ -29,10 +29,14 @@ using test::make_case;
 using test::row;
 using test::shape_params;
 
-/// Answers of a bounded and of a banded output; every list has entries in one of them.
+/// Answers of a bounded output, which is written in part, and of a banded one; every list has entries in one
+/// of them.
 std::vector<Expected> answers() {
   std::vector<double> unrounded(4, 0.1);
-  return {{.values = row<float>({1, -0.0F, 3, 4}), .bound = {1, 2, 3, 4}, .magnitude = {5, 6, 7, 8}},
+  return {{.values = row<float>({1, -0.0F, 3, 4}),
+           .bound = {1, 2, 3, 4},
+           .magnitude = {5, 6, 7, 8},
+           .kept = {1, 0, 0, 1}},
           {.values = row<std::int8_t>({1, 2, 3, 4}), .magnitude = {0, 0, 0, 1}, .unrounded = unrounded}};
 }
 
@@ -40,6 +44,7 @@ std::vector<TensorSpec> outputs() {
   TensorSpec y{.name = "y", .role = TensorSpec::Role::Output, .shape = {4}};
   y.output_class = OutputClass::Bounded;
   TensorSpec q = y;
+  y.written_in_part = true;
   q.name = "q";
   q.dtype = DType::I8;
   q.output_class = OutputClass::Banded;
@@ -53,6 +58,7 @@ void expect_same(const std::vector<Expected>& got, const std::vector<Expected>& 
     EXPECT_EQ(got[i].bound, want[i].bound) << i;
     EXPECT_EQ(got[i].magnitude, want[i].magnitude) << i;
     EXPECT_EQ(got[i].unrounded, want[i].unrounded) << i;
+    EXPECT_EQ(got[i].kept, want[i].kept) << i;
   }
 }
 
@@ -157,6 +163,7 @@ TEST_F(AnswerCacheTest, NoAnswersAreLargerThanItsLimitOfAFileToRead) {
     one.bound.assign(4, 1);
     one.magnitude.assign(4, 1);
     one.unrounded.assign(4, 1);
+    one.kept.assign(4, 1);
   }
   EXPECT_EQ(encode_answers(full).size(), most_encoded_bytes(outputs()));
   EXPECT_LT(encode_answers(answers()).size(), most_encoded_bytes(outputs()));

@@ -27,6 +27,8 @@ HostTensor read_tensor(const TensorSpec& spec, const ArrayFile& file, const std:
   }
 }
 
+/// What outputs that are written in part begin with is drawn from the case's own seed whatever the data set:
+/// data sets share the memory of outputs.
 std::vector<HostTensor> make_inputs(const Case& test_case, std::uint64_t seed) {
   const std::uint64_t key = hash64(test_case.op->name + "\n" + test_case.params->canonical());
   std::vector<HostTensor> inputs;
@@ -34,12 +36,25 @@ std::vector<HostTensor> make_inputs(const Case& test_case, std::uint64_t seed) {
     const TensorSpec& spec = test_case.tensors[i];
     if (!spec.is_input()) continue;
     const FillSpec& fill = test_case.fills->at(spec.name);
+    const std::uint64_t drawn_from = is_data_before_part(test_case.tensors, i) ? test_case.seed : seed;
     inputs.push_back(fill.kind == FillKind::Npy
                          ? read_tensor(spec, fill.file, fmt::format("filling '{}'", spec.name))
                          : make_filled(spec.dtype, spec.shape, fill, spec.domain,
-                                       {seed, key, static_cast<std::uint32_t>(i)}));
+                                       {drawn_from, key, static_cast<std::uint32_t>(i)}));
   }
   return inputs;
+}
+
+/// Refuses a reference that changes an element and says that the op keeps it.
+void check_kept(const Case& test_case, const TensorSpec& output, const Expected& expected,
+                const HostTensor& before) {
+  for (std::int64_t i = 0; i < before.numel(); ++i) {
+    if (expected.kept[static_cast<std::size_t>(i)] == 0 || same_bytes(expected.values, before, i, i + 1))
+      continue;
+    throw std::logic_error(
+        fmt::format("the reference of {} says that element {} of '{}' is kept, but gives it another value",
+                    test_case.op->name, i, output.name));
+  }
 }
 
 /// Refuses a reference that breaks its contract: later code would read past the end of its output.
@@ -55,6 +70,11 @@ void check_outputs(const Case& test_case, const std::vector<Expected>& expected)
 std::vector<Expected> reference_answers(const Case& test_case, std::span<const HostTensor> inputs) {
   std::vector<Expected> expected = test_case.op->reference(test_case.params, inputs);
   check_outputs(test_case, expected);
+  const std::vector<const TensorSpec*> specs = output_specs(test_case);
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (!specs[i]->written_in_part) continue;
+    check_kept(test_case, *specs[i], expected[i], data_before(test_case, *specs[i], inputs));
+  }
   return expected;
 }
 
@@ -132,18 +152,26 @@ DataSet make_data_set(const Case& test_case, const AnswerCache* answers) {
 }
 
 bool has_secret_data(const Case& test_case) {
-  const auto is_drawn = [&](const TensorSpec& spec) {
-    if (!spec.is_input()) return false;
+  if (!test_case.expected_files->empty()) return false;
+  for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
+    const TensorSpec& spec = test_case.tensors[i];
+    if (!spec.is_input() || is_data_before_part(test_case.tensors, i)) continue;
     const FillKind kind = test_case.fills->at(spec.name).kind;
-    return kind != FillKind::Npy && kind != FillKind::Constant && kind != FillKind::Zero;
-  };
-  return test_case.expected_files->empty() && std::ranges::any_of(*test_case.tensors, is_drawn);
+    if (kind != FillKind::Npy && kind != FillKind::Constant && kind != FillKind::Zero) return true;
+  }
+  return false;
 }
 
 DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret, std::size_t which) {
   const std::string first = fmt::format("{} {}", secret, test_case.seed);
   const std::uint64_t seed = hash64(which == 0 ? first : fmt::format("{} {}", first, which));
   return filled_and_answered(test_case, seed, nullptr);
+}
+
+const HostTensor& data_before(const Case& test_case, const TensorSpec& output,
+                              std::span<const HostTensor> inputs) {
+  const auto before = std::span(*test_case.tensors).first(*output.starts_as);
+  return inputs[static_cast<std::size_t>(std::ranges::count_if(before, &TensorSpec::is_input))];
 }
 
 }  // namespace assay

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,16 +44,21 @@ struct DataSet {
 /// from what the op declares: another dtype or shape, or missing values that the class of an output needs.
 DataSet make_data_set(const Case& test_case, const AnswerCache* answers = nullptr);
 
-/// Whether a case can be checked on data of another seed: some input is drawn at random, and no `expected:`
-/// file gives the outputs.
+/// Whether a case can be checked on data of another seed: some input is drawn at random that is no output's
+/// content before (is_data_before_part), and no `expected:` file gives the outputs.
 bool has_secret_data(const Case& test_case);
 
 /// Makes a data set from a seed that was unknown when the case and its shaders were written: a mix of
-/// `secret`, the case's own seed and `which`, with the case's fills. Answers are not cached, because no other
+/// `secret`, the case's own seed and `which`, with the case's fills. What outputs that are written in part
+/// begin with is that of the case's own data. Answers are not cached, because no other
 /// run needs them.
 DataSet make_secret_data_set(const Case& test_case, std::uint64_t secret, std::size_t which = 0);
 
 /// The outputs among the case's tensors, in their order.
 std::vector<const TensorSpec*> output_specs(const Case& test_case);
+
+/// The input, among those of the case, whose data an output with TensorSpec::starts_as begins with.
+const HostTensor& data_before(const Case& test_case, const TensorSpec& output,
+                              std::span<const HostTensor> inputs);
 
 }  // namespace assay

@@ -16,6 +16,7 @@ namespace {
 
 using test::flip_op;
 using test::make_case;
+using test::overwrite_op;
 using test::shape_params;
 using test::tensor;
 using ::testing::AllOf;
@@ -186,6 +187,37 @@ TEST(DataSet, AReferenceThatForgetsAnOutputIsToldSo) {
   Op op = flip_op();
   op.reference = [](const Params&, std::span<const HostTensor>) { return std::vector<Expected>{}; };
   EXPECT_THROW(make_data_set(make_case(op, shape_params({2}))), std::logic_error);
+}
+
+/// Data sets share the memory of outputs.
+TEST(DataSet, OfAnotherSeedBeginsWithTheSameContentWhereAnOutputIsWrittenInPart) {
+  const Op op = overwrite_op(8);
+  const Case test_case = make_case(op, shape_params({64}));
+  const DataSet own = make_data_set(test_case), secret = make_secret_data_set(test_case, 77);
+  EXPECT_FALSE(same_bytes(own.inputs[0], secret.inputs[0], 0, 64));
+  EXPECT_TRUE(same_bytes(own.inputs[1], secret.inputs[1], 0, 72));
+  EXPECT_TRUE(same_bytes(own.expected[0].values, secret.expected[0].values, 64, 72));
+  EXPECT_TRUE(same_bytes(data_before(test_case, test_case.tensors[2], own.inputs), own.inputs[1], 0, 72));
+  EXPECT_TRUE(has_secret_data(test_case));
+  Case known = test_case;
+  known.fills.edit()["x"].kind = FillKind::Zero;
+  EXPECT_FALSE(has_secret_data(known)) << "what the output begins with is the same in all data sets";
+}
+
+TEST(DataSet, OfAReferenceThatChangesWhatItKeepsIsRefused) {
+  Op op = overwrite_op(8);
+  op.reference = [reference = op.reference](const Params& params, std::span<const HostTensor> inputs) {
+    std::vector<Expected> outputs = reference(params, inputs);
+    outputs[0].values.as<float>()[70] = 0.5F;
+    return outputs;
+  };
+  const Case test_case = make_case(op, shape_params({64}));
+  try {
+    make_data_set(test_case);
+    FAIL() << "accepted";
+  } catch (const std::logic_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("says that element 70 of 'y' is kept"));
+  }
 }
 
 }  // namespace

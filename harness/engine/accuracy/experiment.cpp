@@ -31,11 +31,13 @@ std::optional<std::size_t> first_difference(std::span<const std::byte> a, std::s
   return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin());
 }
 
-/// A program reads its inputs and writes its outputs; what it updates in place it may read, too.
+/// A program reads its inputs and writes its outputs; what it updates in place it may read, too, unless it
+/// only writes a part of it.
 std::vector<gpu::TensorAccess> access_of(const Case& test_case) {
   std::vector<gpu::TensorAccess> access;
   for (const TensorSpec& spec : test_case.tensors) {
-    access.push_back(spec.starts_as    ? gpu::TensorAccess::Any
+    const bool is_read_too = spec.starts_as && !spec.written_in_part;
+    access.push_back(is_read_too       ? gpu::TensorAccess::Any
                      : spec.is_input() ? gpu::TensorAccess::Read
                                        : gpu::TensorAccess::Write);
   }

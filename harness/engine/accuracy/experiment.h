@@ -50,8 +50,8 @@ class Experiment {
   /// Poisons::all(poison), and setup done. It shares the outputs of `lender`, and its scratch except for what
   /// set-up writes; `lender` must outlive it.
   gpu::Workspace fresh_workspace(Poison poison, const gpu::Workspace* lender = nullptr);
-  /// Poisons the outputs of a fresh_workspace(poison) again, and nothing else. An output that is updated in
-  /// place gets the data that it begins with, here and wherever outputs are poisoned.
+  /// Poisons the outputs of a fresh_workspace(poison) again, and nothing else. An output that begins with
+  /// an input's data gets these, here and wherever outputs are poisoned.
   void poison_outputs(gpu::Workspace& workspace, Poison poison);
   /// What programs changed of the inputs and guards of a fresh_workspace(poison).
   std::vector<Finding> changes_in(const gpu::Workspace& workspace, Poison poison);
@@ -74,6 +74,8 @@ class Experiment {
   gpu::Executable& executable() { return executable_; }
   /// Whether a second program would find what the first one made of its data: poison_outputs() before each.
   bool updates_in_place() const { return is_updated_in_place(case_->tensors); }
+  /// Whether memory that was overwritten holds nothing any more that a program leaves as it is.
+  bool writes_in_part() const { return is_written_in_part(case_->tensors); }
   std::uint64_t memory_bytes() const { return memory_bytes_; }
   /// Frees the experiment's own workspace and its packed inputs; they are made again when needed.
   void release();

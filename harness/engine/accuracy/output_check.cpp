@@ -67,7 +67,7 @@ double share_spent(const Acceptance& acceptance, std::int64_t index, double erro
 void judge_element(const Acceptance& acceptance, const HostTensor& got, std::int64_t i, bool is_unwritten,
                    Part& part) {
   const double value = got.at(i);
-  const ElementVerdict verdict = acceptance.judge(i, value);
+  const ElementVerdict verdict = acceptance.judge(i, got);
   const bool is_right_nan = verdict == ElementVerdict::Right && std::isnan(value);
   const double error = is_right_nan ? 0 : absolute_error(acceptance.expected(i), value);
   OutputCheck& check = part.check;
@@ -151,7 +151,7 @@ Found find(const WrongElements& of) {
   Found found;
   for (std::int64_t i = 0; i < of.got.numel(); ++i) {
     if (same_dtype && same_bytes(values, of.got, i, i + 1)) continue;
-    if (is_wrong(of, of.accepted.judge(i, of.got.at(i)))) add(found, of, i, step);
+    if (is_wrong(of, of.accepted.judge(i, of.got))) add(found, of, i, step);
   }
   return found;
 }
@@ -224,6 +224,11 @@ Acceptance Acceptance::without_file() const {
   own.values_ = &expected_->values;
   own.is_loosened_ = tolerance_.has_allowance() && class_ == OutputClass::Bounded;
   return own;
+}
+
+ElementVerdict Acceptance::judge(std::int64_t index, const HostTensor& got) const {
+  if (!is_kept(index)) return judge(index, got.at(index));
+  return same_bytes(*values_, got, index, index + 1) ? ElementVerdict::Right : ElementVerdict::Wrong;
 }
 
 ElementVerdict Acceptance::judge(std::int64_t index, double value) const {

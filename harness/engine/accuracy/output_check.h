@@ -49,8 +49,14 @@ class Acceptance {
   Acceptance without_file() const;
 
   /// Judges one element. Values of any dtype are passed as double, which represents every device dtype
-  /// exactly.
+  /// exactly, apart from the bits of a NaN.
   ElementVerdict judge(std::int64_t index, double value) const;
+  /// Judges one element of an answer. One that is kept must have its bits.
+  ElementVerdict judge(std::int64_t index, const HostTensor& got) const;
+  /// Whether the op leaves an element as it was (Expected::kept).
+  bool is_kept(std::int64_t index) const {
+    return !expected_->kept.empty() && expected_->kept[static_cast<std::size_t>(index)] != 0;
+  }
   /// The largest absolute error that is allowed for an element; 0 when it must equal the expected value,
   /// apart from the flips of a banded output.
   double bound(std::int64_t index) const;

@@ -98,6 +98,28 @@ TEST(JudgeExact, AnyNanIsAnyNanButNothingElse) {
   EXPECT_FALSE(check(exact_output(f32({1.0F})), f32({nan})).pass);
 }
 
+TEST(JudgeExact, WhatIsKeptKeepsItsBits) {
+  const auto passes = [](const std::vector<float>& values, const std::vector<float>& got,
+                         const std::vector<std::uint8_t>& kept) {
+    Output output = exact_output(f32(values));
+    output.expected.kept = kept;
+    return check(output, f32(got)).pass;
+  };
+  EXPECT_TRUE(passes({nan, denormal}, {-nan, 0.0F}, {0, 0})) << "what is written may be any NaN, or flushed";
+  EXPECT_FALSE(passes({nan, denormal}, {-nan, denormal}, {1, 0})) << "another NaN";
+  EXPECT_FALSE(passes({nan, denormal}, {nan, 0.0F}, {0, 1})) << "flushed";
+  EXPECT_TRUE(passes({nan, denormal}, {nan, denormal}, {1, 1}));
+}
+
+TEST(JudgeBounded, NoBoundLoosensWhatIsKept) {
+  Output output = bounded_output(f32({1, 1}), {1, 1});
+  output.expected.kept = {0, 1};
+  EXPECT_TRUE(check(output, f32({1.5F, 1})).pass);
+  const OutputCheck seen = check(output, f32({1, 1.5F}));
+  EXPECT_EQ(seen.mismatches, 1);
+  EXPECT_EQ(seen.first_bad, 1);
+}
+
 TEST(JudgeExact, InfinitiesKeepTheirSign) {
   EXPECT_TRUE(check(exact_output(f32({inf, -inf})), f32({inf, -inf})).pass);
   EXPECT_FALSE(check(exact_output(f32({inf})), f32({-inf})).pass);

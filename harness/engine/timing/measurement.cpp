@@ -350,11 +350,19 @@ std::vector<std::size_t> comparison_groups_of(std::span<const TimedRow> rows, st
   return comparison_groups;
 }
 
+/// The bytes of a row's tensors: more than its programs move where they touch a part of a tensor.
+std::int64_t held_bytes_of(const Case& test_case) {
+  std::int64_t bytes = 0;
+  for (const Physical& tensor : physical_tensors(test_case)) bytes += tensor.bytes();
+  return bytes;
+}
+
 SetPlan plan_of(const TimedRow& row, const TimingTools& tools) {
   const Work work = row.test_case->op->work(row.test_case->params, row.test_case->tensors);
   const std::int64_t bytes = work.bytes_read + work.bytes_written;
   const std::uint64_t memory = tools.device.info().device_memory_bytes;
-  if (row.cache == Cache::Cold) return cold_sets(bytes, tools.ceilings.cache_bytes, memory);
+  if (row.cache == Cache::Cold)
+    return cold_sets(bytes, tools.ceilings.cache_bytes, memory, held_bytes_of(*row.test_case));
   return row.data.size() > 1 ? hot_sets(bytes, tools.ceilings.cache_bytes, memory) : SetPlan{};
 }
 

@@ -43,7 +43,8 @@ bool has_repetition(std::vector<std::size_t> sets) {
 
 }  // namespace
 
-SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes) {
+SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes,
+                  std::int64_t held_bytes) {
   const std::uint64_t bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(set_bytes, 1));
   const std::uint64_t wanted = turns_of_cache * known_or_large(cache_bytes);
   const std::uint64_t sets = std::max<std::uint64_t>(wanted / bytes + 1, 2);
@@ -56,11 +57,12 @@ SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64
   }
   const std::uint64_t emptying = (sets + 1) / 2;
   const std::uint64_t all = sets + emptying + 1;
-  if (all * bytes > device_memory_bytes / 2) {
+  const std::uint64_t held = std::max(bytes, static_cast<std::uint64_t>(held_bytes));
+  if (all * held > device_memory_bytes / 2) {
     return {.kind = InputSets::Cold,
             .refusal = fmt::format("a cold row needs {} sets of tensors of {} bytes: more than half of the "
                                    "device's {:.4g} MB",
-                                   all, bytes, megabytes(device_memory_bytes))};
+                                   all, held, megabytes(device_memory_bytes))};
   }
   return {.kind = InputSets::Cold, .sets = static_cast<int>(sets), .emptying = static_cast<int>(emptying)};
 }
@@ -346,12 +348,22 @@ std::optional<double> RotatingSets::isolated_ns(int warm, double timeout_s) {
   recorded_.reset();
   note_run({.sets = {other, timed}}, 0, 2);
   const std::vector<Resource> written = data_.front().experiment->written_when_timed();
-  return executable().isolated_ns(sets_[timed].memory,
-                                  {.before = &sets_[other].memory,
-                                   .warm = warm,
-                                   .poisoned = written,
-                                   .poison = static_cast<std::uint32_t>(chance_())},
-                                  timeout_s);
+  const std::optional<double> ns = executable().isolated_ns(sets_[timed].memory,
+                                                            {.before = &sets_[other].memory,
+                                                             .warm = warm,
+                                                             .poisoned = written,
+                                                             .poison = static_cast<std::uint32_t>(chance_())},
+                                                            timeout_s);
+  if (data_.front().experiment->writes_in_part()) write_again(timed, timeout_s);
+  return ns;
+}
+
+/// After all of a set's outputs were overwritten: what programs leave as it is, and their answer.
+void RotatingSets::write_again(std::size_t set, double timeout_s) {
+  Set& one = sets_[set];
+  data_[one.data].experiment->poison_outputs(one.memory, poison_);
+  executable().time(one.memory, {.batch = 1}, timeout_s);
+  are_caches_empty_ = false;
 }
 
 double RotatingSets::setup_ns(double timeout_s) {

@@ -33,7 +33,9 @@ struct SetPlan {
 /// Enough sets of `set_bytes` that twice the last-level cache (`cache_bytes`; 0: unknown, taken for 64 MiB)
 /// is used before one comes again, and further ones that empty the caches, which they fill once. All of them
 /// and one that nothing uses must fit in half of the device's memory.
-SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes);
+/// `held_bytes`: the memory of a set, if programs move less of it.
+SetPlan cold_sets(std::int64_t set_bytes, std::uint64_t cache_bytes, std::uint64_t device_memory_bytes,
+                  std::int64_t held_bytes = 0);
 
 /// The plan of a hot row with two data sets, which share the memory of their outputs. They alternate by
 /// program if both fill at most half of the cache, since both stay in it then; by batch if they fill more;
@@ -95,7 +97,8 @@ struct TimedData {
 /// again. Programs over other sets run after that, so that its data are not in a cache.
 ///
 /// Programs that update an output in place find what they begin with restored before each of them, so that a
-/// submission has one program.
+/// submission has one program. Outputs that are written in part begin with the same data in every set; these
+/// are restored wherever outputs are poisoned.
 class RotatingSets {
  public:
   /// `data`: one or two data sets. `seed`: for the random choices.
@@ -178,6 +181,7 @@ class RotatingSets {
   std::vector<gpu::Workspace*> memory_of(const std::vector<std::size_t>& sets);
   gpu::Timing submit(const gpu::TimedRun& asked, Turn turn, double timeout_s);
   void note_run(const Turn& turn, std::size_t first, std::size_t programs);
+  void write_again(std::size_t set, double timeout_s);
   Audit audit_one(std::size_t set, gpu::AppendedWork* probe, double timeout_s);
   std::vector<std::size_t> written_sets() const;
   std::size_t count_right(const std::vector<std::size_t>& written);

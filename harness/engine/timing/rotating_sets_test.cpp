@@ -42,6 +42,13 @@ TEST(ColdSets, MoreThanHalfOfTheMemoryIsRefused) {
   EXPECT_EQ(cold_sets(mib, 100 * mib, gib).refusal, "");
 }
 
+TEST(ColdSets, MayHoldMoreThanProgramsMove) {
+  EXPECT_EQ(cold_sets(mib, 100 * mib, gib, mib).refusal, "");
+  EXPECT_THAT(cold_sets(mib, 100 * mib, gib, 2 * mib).refusal,
+              HasSubstr("303 sets of tensors of 2097152 bytes: more than half"));
+  EXPECT_EQ(cold_sets(mib, 100 * mib, 80 * gib, 2 * mib).sets, 201) << "by what is moved";
+}
+
 TEST(HotSets, AlternateByProgramWhereBothFitHalfOfTheCache) {
   const SetPlan plan = hot_sets(12 * static_cast<std::int64_t>(mib), 50 * mib, 80 * gib);
   EXPECT_EQ(plan.kind, InputSets::AlternateByProgram);

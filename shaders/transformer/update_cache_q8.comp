@@ -1,0 +1,107 @@
+#version 450
+#extension GL_GOOGLE_include_directive : require
+
+// Quantizes rows of x to int8, each by its largest magnitude, and writes them and their scales into a cache. x has rows
+// [batch, tokens, heads]; the row of token s becomes the one at start + s of a batch and a head of the cache. Nothing
+// of the cache is read, and what is not of these rows keeps its bits.
+//
+// F16, WHOLE_ROWS, SUBGROUPS  see transformer/row_reduction.glslh
+// BY_HEAD                     1: the cache has rows [batch, heads, capacity]; 0: [batch, capacity, heads]
+
+#include "common/indexing.glslh"
+
+layout(push_constant) uniform Push {
+  uint rows, width;
+  uint heads, tokens, capacity;
+  uint start;  // position of the first token
+  Divider by_heads, by_tokens;
+} push;
+
+#define ROW_PADDING 0.0
+#include "common/div_rn.glslh"
+#include "transformer/row_reduction.glslh"
+
+layout(set = 0, binding = 0) restrict readonly buffer X { ROW_ARRAY x[]; };
+#if WHOLE_ROWS
+layout(set = 0, binding = 1) restrict writeonly buffer Cache { uint cache[]; };
+#else
+layout(set = 0, binding = 1) restrict buffer Cache { uint cache[]; };
+#endif
+layout(set = 0, binding = 2) restrict writeonly buffer Scale { float scale[]; };
+ROW_READER(read_x, load_x, x)
+
+shared uint shared_bits[gl_WorkGroupSize.x];
+ROW_REDUCTION(largest_bits, uint, shared_bits, max)
+
+#define LEAST_BITS 0x0d800000u  // of 2^-100: rows below it are taken for zeros
+
+// The bits of magnitudes are ordered as these are. A NaN is no magnitude.
+uint bits_of_magnitude(float value) { return is_nan(value) ? 0u : floatBitsToUint(value) & 0x7fffffffu; }
+
+uint bits_of_largest(vec4 values) {
+  return max(max(bits_of_magnitude(values.x), bits_of_magnitude(values.y)),
+             max(bits_of_magnitude(values.z), bits_of_magnitude(values.w)));
+}
+
+uint cache_row(uint row) {
+  const uint token = divide(row, push.by_heads);
+  const uint head = row - token * push.heads;
+  const uint batch = divide(token, push.by_tokens);
+  const uint position = push.start + token - batch * push.tokens;
+#if BY_HEAD
+  return (batch * push.heads + head) * push.capacity + position;
+#else
+  return (batch * push.capacity + position) * push.heads + head;
+#endif
+}
+
+// No value is beyond 127, as no magnitude is more than 127 scales, and the roundings of three steps add 2^-22 of that.
+ivec4 quantized(vec4 values, float inverse) {
+  vec4 steps;
+  for (uint i = 0u; i < 4u; ++i) steps[i] = is_nan(values[i]) ? 0.0 : roundEven(product(values[i], inverse));
+  return ivec4(steps);
+}
+
+// `place` is of x, `row` of the cache.
+void store_quad(RowPart part, uint place, uint row, ivec4 values) {
+#if WHOLE_ROWS
+  cache[guard_words + row * (push.width / 4u) + place - part.begin / 4u] = pack_bytes(values);
+#else
+  // A word has bytes of several rows, which may be written at the same time or stay.
+  const bvec4 own = of_row(part, place);
+  for (uint i = 0u; i < 4u; ++i) {
+    if (!own[i]) continue;
+    const uint at = row * push.width + place * 4u + i - part.begin;
+    const uint shift = 8u * (at & 3u);
+    atomicAnd(cache[guard_words + at / 4u], ~(0xffu << shift));
+    atomicOr(cache[guard_words + at / 4u], (uint(values[i]) & 0xffu) << shift);
+  }
+#endif
+}
+
+void main() {
+  const RowPart part = this_part();
+  vec4 values[MOST_KEPT];
+  uint bits = 0u;
+  for (uint i = 0u; i < kept; ++i) {
+    values[i] = load_x(part, part.first + i * COLUMNS);
+    bits = max(bits, bits_of_largest(values[i]));
+  }
+  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+    bits = max(bits, bits_of_largest(load_x(part, place)));
+  }
+  bits = largest_bits(bits, part.lane);
+
+  if (part.last == 0u) return;
+  const uint row = cache_row(part.begin / push.width);
+  const float scale_of_row = bits < LEAST_BITS ? 1.0 : div_rn(uintBitsToFloat(bits), 127.0);
+  const float inverse = div_rn(1.0, scale_of_row);
+  if ((part.lane & (COLUMNS - 1u)) == 0u) scale[guard_words + row] = scale_of_row;
+  for (uint i = 0u; i < kept; ++i) {
+    const uint place = part.first + i * COLUMNS;
+    if (place < part.last) store_quad(part, place, row, quantized(values[i], inverse));
+  }
+  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+    store_quad(part, place, row, quantized(load_x(part, place), inverse));
+  }
+}
