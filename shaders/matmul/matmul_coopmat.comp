@@ -39,21 +39,18 @@ const uint x_units = tile_m * pitch;
 #define FINAL_SUMS sums
 #include "linear/coopmat_y.glslh"
 
-// Loads neither branch nor compute with their results: a kernel would wait for each. Past the end they read nearby
-// values, which become 0 on the way to shared memory: they might be infinite.
+// Loads neither branch nor compute with their results: a kernel would wait for each. Past the end of K they read nearby
+// values, and those of b become 0 on the way to shared memory. Those of a are values of the same row: if they are NaN,
+// so are the row's sums.
 
 // A load of a is eight values of a row.
 #define A_LOADS (tile_m * chunks)
-uint first_of_load(uint number, uint slab) { return slab * slab_depth + number % chunks * 8u; }
-
 uvec4 load_a(Tile tile, uint number, uint slab) {
-  return x_halves(existing_row(tile.first_slot + number / chunks), first_of_load(number, slab));
+  const uint first = slab * slab_depth + number % chunks * 8u;
+  return x_halves(existing_row(tile.first_slot + number / chunks), first);
 }
 
-void keep_a(uint slab, uint number, uvec4 words) {
-  if (first_of_load(number, slab) >= push.depth) words = uvec4(0u);
-  pool[number / chunks * pitch + number % chunks] = words;
-}
+void keep_a(uint number, uvec4 words) { pool[number / chunks * pitch + number % chunks] = words; }
 
 // A load of b is eight columns of a row.
 #define UNITS_OF_B (tile_n / 8u)
@@ -80,7 +77,7 @@ void load_slab(Tile tile, uint lane, uint slab) {
 void keep_slab(uint lane, uint slab) {
   FOR_EACH(i, x_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;
-    if (A_LOADS % gl_WorkGroupSize.x == 0u || load < A_LOADS) keep_a(slab, load, next_a[i]);
+    if (A_LOADS % gl_WorkGroupSize.x == 0u || load < A_LOADS) keep_a(load, next_a[i]);
   }
   FOR_EACH(i, w_loads) {
     const uint load = lane + i * gl_WorkGroupSize.x;

@@ -20,8 +20,9 @@ layout(constant_id = 9) const uint w_loads = 1u;
 #define STEP_VECTOR vec4
 #include "linear/tile_sums.glslh"
 
-// Loads neither branch nor compute with their results: a kernel would wait for each. Past the end they read nearby
-// values; values that must be 0 become 0 on the way to shared memory.
+// Loads neither branch nor compute with their results: a kernel would wait for each. Past the end of K they read nearby
+// values, and those of b become 0 on the way to shared memory. Those of a are values of the same row: if they are NaN,
+// so are the row's sums.
 
 // A load of a is four values of a row.
 #define A_LOADS (steps / 4u * tile_m)
@@ -32,10 +33,9 @@ vec4 load_a(Tile tile, uint number, uint first_step) {
   return existing_quad(row, min(quad_of_a(number, first_step), (push.depth - 1u) / 4u));
 }
 
-void keep_a(uint number, uint first_step, vec4 value) {
+void keep_a(uint number, vec4 value) {
   const uint row = number / (steps / 4u);
   const uint step = number % (steps / 4u) * 4u;
-  if (quad_of_a(number, first_step) * 4u >= push.depth) value = vec4(0.0);
   for (uint i = 0u; i < 4u; ++i) x_tile[(step + i) * x_pitch + row / 4u][row % 4u] = value[i];
 }
 
@@ -67,7 +67,7 @@ void main() {
     barrier();  // the slab before has been read
     for (uint i = 0u; i < x_loads; ++i) {
       const uint load = lane + i * gl_WorkGroupSize.x;
-      if (A_LOADS % gl_WorkGroupSize.x == 0u || load < A_LOADS) keep_a(load, first_step, next_a[i]);
+      if (A_LOADS % gl_WorkGroupSize.x == 0u || load < A_LOADS) keep_a(load, next_a[i]);
     }
     for (uint i = 0u; i < w_loads; ++i) {
       const uint load = lane + i * gl_WorkGroupSize.x;
