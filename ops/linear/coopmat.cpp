@@ -137,16 +137,6 @@ Dispatch join_of(const Dispatch& operands, const CoopmatTiling& tiling, const Sl
   return join;
 }
 
-void set_product_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64_t tiles_n,
-                      const Slots& slots, const DeviceInfo& device) {
-  const std::int64_t local = tiling.invocations();
-  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  const std::int64_t workgroups = div_up(slots.all, tiling.m) * tiles_n * tiling.splits;
-  product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
-  product.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
-  if (!tiling.plain) demand_subgroup_size(product, device);
-}
-
 /// Whether invocations side by side load pixels side by side, because these are neighbours in memory.
 void add_load_order(Dispatch& product, const BuildContext& context) {
   const Layout layout = tensor_named(context, "x").physical.form().layout;
@@ -169,9 +159,8 @@ Program build(const BuildContext& context, const LinearKind& kind, const Images&
   }
   add_images(product, context, needs);
   if (images.x != nullptr) add_load_order(product, context);
-  add_defines(product, tiling);
-  add_constants(product, tiling, kind);
-  set_product_grid(product, tiling, needs.tiles_n(linear.n), slots, context.device);
+  add_tiling(product, tiling, kind);
+  set_tiling_grid(product, tiling, needs.tiles_n(linear.n), slots, context.device);
   program.dispatches.push_back(std::move(product));
   if (join) program.dispatches.push_back(std::move(*join));
   return program;
@@ -240,27 +229,10 @@ std::string missing_matrices(const DeviceInfo& device, const LinearKind& kind, c
 }
 
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
-  const DeviceInfo& device = context.device;
-  const WantedFragment wanted = wanted_fragment(context);
-  const bool names_matrices = wanted.matrices != WantedMatrices::Any || wanted.m + wanted.n + wanted.k > 0;
-  const bool needs_matrices = context.tuned("plain", names_matrices ? 0 : 1) == 0;
-  if (needs_matrices && !fragment_of(device, kind, wanted)) return missing_matrices(device, kind, wanted);
+  if (auto reason = matrices_unsupported_reason(context, kind)) return reason;
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;
-  if (auto reason = shape_unsupported_reason(tiling, device)) return reason;
-  const bool is_cpu = device.is_cpu() || device.is_planned_as_cpu();
-  if (tiling.plain && is_cpu && tiling.plain_turns() > most_turns_on_a_cpu) {
-    return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
-                       tiling.plain_turns(), most_turns_on_a_cpu);
-  }
-  const auto local = static_cast<std::uint32_t>(tiling.invocations());
-  if (!tiling.plain && !device.knows_subgroup_size({local, 1, 1})) {
-    return fmt::format("full subgroups of {} cannot be demanded in workgroups of {}", device.subgroup_size,
-                       local);
-  }
-  if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
-  return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
-                     tiling.m, tiling.n, tiling.slab.padded, tiling.shared_bytes(), device.max_shared_bytes);
+  return tiling_unsupported_reason(tiling, context.device);
 }
 
 /// Consecutive roundings in an element: of real sums that the unit makes, one per value of K; of scaling and
@@ -282,6 +254,46 @@ const char* summary_of(const LinearKind& kind) {
 }
 
 }  // namespace
+
+void add_tiling(Dispatch& product, const CoopmatTiling& tiling, const LinearKind& kind) {
+  add_defines(product, tiling);
+  add_constants(product, tiling, kind);
+}
+
+std::optional<std::string> matrices_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
+  const WantedFragment wanted = wanted_fragment(context);
+  const bool names_matrices = wanted.matrices != WantedMatrices::Any || wanted.m + wanted.n + wanted.k > 0;
+  const bool needs_matrices = context.tuned("plain", names_matrices ? 0 : 1) == 0;
+  if (!needs_matrices || fragment_of(context.device, kind, wanted)) return std::nullopt;
+  return missing_matrices(context.device, kind, wanted);
+}
+
+std::optional<std::string> tiling_unsupported_reason(const CoopmatTiling& tiling, const DeviceInfo& device) {
+  if (auto reason = shape_unsupported_reason(tiling, device)) return reason;
+  const bool is_cpu = device.is_cpu() || device.is_planned_as_cpu();
+  if (tiling.plain && is_cpu && tiling.plain_turns() > most_turns_on_a_cpu) {
+    return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
+                       tiling.plain_turns(), most_turns_on_a_cpu);
+  }
+  const auto local = static_cast<std::uint32_t>(tiling.invocations());
+  if (!tiling.plain && !device.knows_subgroup_size({local, 1, 1})) {
+    return fmt::format("full subgroups of {} cannot be demanded in workgroups of {}", device.subgroup_size,
+                       local);
+  }
+  if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
+  return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
+                     tiling.m, tiling.n, tiling.slab.padded, tiling.shared_bytes(), device.max_shared_bytes);
+}
+
+void set_tiling_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64_t tiles_n, const Slots& slots,
+                     const DeviceInfo& device) {
+  const std::int64_t local = tiling.invocations();
+  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  const std::int64_t workgroups = div_up(slots.all, tiling.m) * tiles_n * tiling.splits;
+  product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
+  product.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
+  if (!tiling.plain) demand_subgroup_size(product, device);
+}
 
 bool has_matrices(const DeviceInfo& device, const LinearKind& kind) {
   return fragment_of(device, kind).has_value();

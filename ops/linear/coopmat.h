@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/op/op.h"
+#include "ops/linear/coopmat_tiling.h"
 #include "ops/linear/product.h"
 
 namespace assay::ops {
@@ -20,6 +21,18 @@ std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildCon
 /// Why no device can run with these tunables, or nothing.
 std::optional<std::string> coopmat_tune_invalid_reason(const ImplPoint& point);
 std::vector<Tunable> coopmat_tunables(const LinearKind& kind);
+
+// For the other kernel of cooperative matrices, shaders/matmul/matmul_coopmat.comp.
+
+/// Gives `product` the #defines and constants about its tiles.
+void add_tiling(Dispatch& product, const CoopmatTiling& tiling, const LinearKind& kind);
+/// Gives `product` its workgroups, for `tiles_n` of them along N.
+void set_tiling_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64_t tiles_n, const Slots& slots,
+                     const DeviceInfo& device);
+/// Why the device misses the matrices that a case asks for, or nothing.
+std::optional<std::string> matrices_unsupported_reason(const BuildContext& context, const LinearKind& kind);
+/// Why the device cannot run this tiling, or nothing.
+std::optional<std::string> tiling_unsupported_reason(const CoopmatTiling& tiling, const DeviceInfo& device);
 
 /// Whether the device has the cooperative matrices that coopmat_linear multiplies.
 bool has_matrices(const DeviceInfo& device, const LinearKind& kind);

@@ -69,7 +69,7 @@ std::int64_t products_of(const Fragment& fragment) {
 
 /// The tiling's sizes that a case may tune.
 struct Sizes {
-  std::int64_t m, n, k, subgroup_m, subgroup_n;
+  std::int64_t m = 0, n = 0, k = 0, subgroup_m = 0, subgroup_n = 0;
   std::int64_t subgroups_k = 1, splits = 1;
 };
 
@@ -119,8 +119,21 @@ Sizes real_sizes(const Linear& linear, bool int4) {
   return {64, 64, 64, 32, 32, 1, std::clamp(splits, std::int64_t{1}, std::int64_t{4})};
 }
 
-Sizes sizes_for(const Linear& linear, const LinearKind& kind, Layout x) {
-  Sizes sizes = kind.is_real() ? real_sizes(linear, kind.is_real_int4()) : integer_sizes(linear, kind, x);
+/// For w that is not packed, whose products no second pass adds.
+Sizes sizes_by_k(const Linear& linear) {
+  if (tiles_of(linear, 128, 128) >= busy_workgroups) return {128, 128, 64, 64, 32};
+  return {64, 64, 64, 32, 32};
+}
+
+Sizes sizes_for(const BuildContext& context, const Linear& linear, const LinearKind& kind, bool w_by_k) {
+  Sizes sizes;
+  if (w_by_k) {
+    sizes = sizes_by_k(linear);
+  } else if (kind.is_real()) {
+    sizes = real_sizes(linear, kind.is_real_int4());
+  } else {
+    sizes = integer_sizes(linear, kind, tensor_named(context, "x").physical.form().layout);
+  }
   sizes.k = std::min(sizes.k, std::max(power_of_two_from(linear.k), std::int64_t{32}));
   return sizes;
 }
@@ -185,8 +198,8 @@ Sizes sizes_of(const BuildContext& context, const Linear& linear, const LinearKi
                const CoopmatTiling& tiling) {
   if (tiling.plain) return plain_sizes(tiling.fragment);
   if (tunes_sizes(context)) return {128, 128, kind.is_real() ? 64 : 128, 32, 32};
-  const Layout x = tensor_named(context, "x").physical.form().layout;
-  return fitted(sizes_for(linear, kind, x), tiling.fragment, tiling.lanes, context.device);
+  return fitted(sizes_for(context, linear, kind, tiling.w_by_k), tiling.fragment, tiling.lanes,
+                context.device);
 }
 
 /// Uses the tuned sizes, else these.
@@ -202,6 +215,27 @@ void set_sizes(CoopmatTiling& tiling, const BuildContext& context, const Linear&
   tiling.stages = context.tuned("stages", 1);
   tiling.splits = context.tuned("splits", sizes.splits);
   tiling.splits = div_up(tiling.all_slabs, tiling.split_slabs());  // no split is without a slab
+}
+
+CoopmatTiling tiling_of(const BuildContext& context, const Linear& linear, const LinearKind& kind,
+                        bool w_by_k) {
+  const WantedFragment wanted = wanted_fragment(context);
+  const std::optional<Fragment> matrices = fragment_of(context.device, kind, wanted);
+  CoopmatTiling tiling;
+  tiling.plain = context.tuned("plain", matrices ? 0 : 1) != 0;
+  tiling.fragment = matrices.value_or(plain_fragment(kind, wanted));
+  tiling.lanes = tiling.plain ? context.tuned("lanes", 1) : context.device.subgroup_size;
+  tiling.halves = kind.is_real();
+  tiling.int4 = is_int4(kind.w);
+  tiling.w_by_k = w_by_k;
+  Sizes sizes = sizes_of(context, linear, kind, tiling);
+  set_sizes(tiling, context, linear, kind, sizes);
+  // Slabs whose size no case sets are halved until they fit the device's shared memory.
+  while (sizes.k > tiling.fragment.k && tiling.shared_bytes() > context.device.max_shared_bytes) {
+    sizes.k /= 2;
+    set_sizes(tiling, context, linear, kind, sizes);
+  }
+  return tiling;
 }
 
 }  // namespace
@@ -241,7 +275,8 @@ std::int64_t CoopmatTiling::split_slabs() const {
 std::int64_t CoopmatTiling::shared_bytes() const {
   const std::int64_t tables = scales_groups() ? tables_of_group * slab.groups * (n / 4) : 0;
   const std::int64_t zero_points = scales_groups() ? m / 4 : 0;  // zero points of the rows of x
-  const std::int64_t slabs = stages * ((m + n) * (chunks() + 1) + tables) + zero_points;
+  const std::int64_t of_w = w_by_k ? slab.padded * (n / 8 + 1) : n * (chunks() + 1);
+  const std::int64_t slabs = stages * (m * (chunks() + 1) + of_w + tables) + zero_points;
   const std::int64_t sums = subgroups() * fragment.m * (staged() * fragment.n / 4 + 1);
   return std::max(slabs, sums) * bytes_of_unit;
 }
@@ -329,23 +364,11 @@ WantedFragment wanted_fragment(const ImplPoint& point) {
 }
 
 CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind) {
-  const Linear linear = references::checked_linear(context.params);
-  const WantedFragment wanted = wanted_fragment(context);
-  const std::optional<Fragment> matrices = fragment_of(context.device, kind, wanted);
-  CoopmatTiling tiling;
-  tiling.plain = context.tuned("plain", matrices ? 0 : 1) != 0;
-  tiling.fragment = matrices.value_or(plain_fragment(kind, wanted));
-  tiling.lanes = tiling.plain ? context.tuned("lanes", 1) : context.device.subgroup_size;
-  tiling.halves = kind.is_real();
-  tiling.int4 = is_int4(kind.w);
-  Sizes sizes = sizes_of(context, linear, kind, tiling);
-  set_sizes(tiling, context, linear, kind, sizes);
-  // Slabs whose size no case sets are halved until they fit the device's shared memory.
-  while (sizes.k > tiling.fragment.k && tiling.shared_bytes() > context.device.max_shared_bytes) {
-    sizes.k /= 2;
-    set_sizes(tiling, context, linear, kind, sizes);
-  }
-  return tiling;
+  return tiling_of(context, references::checked_linear(context.params), kind, false);
+}
+
+CoopmatTiling coopmat_tiling_by_k(const BuildContext& context, const Linear& linear) {
+  return tiling_of(context, linear, {XKind::Real, WeightKind::Int8}, true);
 }
 
 }  // namespace assay::ops

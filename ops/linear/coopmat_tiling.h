@@ -61,6 +61,7 @@ struct CoopmatTiling {
 
   bool halves = false;  ///< half floats; else int8
   bool int4 = false;    ///< weights; else int8
+  bool w_by_k = false;  ///< w is half floats, and a slab of it lies in rows of N values, one for each k
 
   /// Whether the sum of each group is scaled. Otherwise weights are scaled before the product, or there are
   /// no groups.
@@ -75,7 +76,7 @@ struct CoopmatTiling {
   /// Units of 16 bytes per row of a slab.
   std::int64_t chunks() const { return slab.padded / (halves ? 8 : 16); }
   /// Units of 16 bytes that 16 bytes of packed weights are unpacked to.
-  std::int64_t chunks_of_unit() const { return std::int64_t{halves ? 2 : 1} * (int4 ? 2 : 1); }
+  std::int64_t chunks_of_unit() const { return w_by_k ? 1 : std::int64_t{halves ? 2 : 1} * (int4 ? 2 : 1); }
   Packing packing() const {
     return {.by_rows = true, .for_halves = halves, .slab_depth = slab.depth, .padded_depth = slab.padded};
   }
@@ -107,5 +108,7 @@ Tune fitted_tune(Tune tune, const DeviceInfo& device, const WantedFragment& want
 
 /// The tiling as tuned, or the one that is fast for this shape on this device.
 CoopmatTiling coopmat_tiling(const BuildContext& context, const LinearKind& kind);
+/// The same where both x and w are half floats, w by rows of N values (shaders/matmul/matmul_coopmat.comp).
+CoopmatTiling coopmat_tiling_by_k(const BuildContext& context, const references::Linear& linear);
 
 }  // namespace assay::ops

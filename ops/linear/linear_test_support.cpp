@@ -35,6 +35,12 @@ void draw_choices(Draw& draw, const Op& op, Params& params) {
   }
 }
 
+/// The number of which K is a multiple: a group, or a word of int4 weights.
+std::int64_t step_of_depth(const Op& op, std::int64_t group_size) {
+  if (op.find_param("group_size") != nullptr) return group_size;
+  return op.name == "linear_q4csw" ? 8 : 1;
+}
+
 }  // namespace
 
 Params LinearTest::params_of(const Op& op, const Sizes& sizes, std::int64_t group_size) {
@@ -63,10 +69,10 @@ Trial LinearTest::trial_of(const Op& op, const std::string& impl, const Sizes& s
 }
 
 Trial LinearTest::random_trial(Draw& draw, const Op& op, const std::string& impl, const Sizes& most) {
-  const bool grouped = op.find_param("group_size") != nullptr;
   const auto group_size = draw.one_of<std::int64_t>({8, 16, 24, 32, 48, 64, 96, 128});
   Sizes sizes{draw.pick(1, most.m), draw.pick(1, most.k), draw.pick(1, most.n)};
-  if (grouped) sizes.k = group_size * draw.pick(1, std::max<std::int64_t>(1, most.k / group_size));
+  const std::int64_t step = step_of_depth(op, group_size);
+  if (step > 1) sizes.k = step * draw.pick(1, std::max<std::int64_t>(1, most.k / step));
   if (draw.pick(0, 2) == 0) sizes.batch = draw.one_of<Shape>({{2}, {3}, {2, 3}});
   Trial trial{.op = &op, .params = params_of(op, sizes, group_size), .impl = impl};
   draw_choices(draw, op, trial.params);

@@ -22,14 +22,6 @@ constexpr std::int64_t deepest_slab = 256, least_depth = 16;
 // This many tiles fill a large device.
 constexpr std::int64_t tiles_to_fill_a_device = 192;
 
-/// The sizes of a workgroup's tile in y and along K, and of an invocation's part of it.
-struct Tiling {
-  std::int64_t m = 64, n = 64, k = 64;
-  std::int64_t rows = 8, columns = 8;
-
-  std::int64_t invocations() const { return m / rows * (n / columns); }
-};
-
 /// The steps of a slab: one value of K each, or a word of four.
 std::int64_t steps_of(const Tiling& tiling, const LinearKind& kind) {
   return kind.is_real() ? tiling.k : tiling.k / 4;
@@ -84,8 +76,8 @@ Tiling default_tiling(const Linear& linear, const LinearKind& kind, const Device
   return linear.rows() > 16 ? all[all.size() - 2] : all.back();
 }
 
-Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearKind& kind) {
-  const Linear linear = references::checked_linear(point.params);
+Tiling tuned_tiling(const ImplPoint& point, const Linear& linear, const Tiling& by_default,
+                    const LinearKind& kind) {
   Tiling tiling;
   tiling.m = point.tuned("tile_m", by_default.m);
   tiling.n = point.tuned("tile_n", by_default.n);
@@ -95,21 +87,9 @@ Tiling tiling_of(const ImplPoint& point, const Tiling& by_default, const LinearK
   return tiling;
 }
 
-/// The tiling on this device: slabs whose depth no case sets are halved until they fit its shared memory.
-Tiling tiling_of(const BuildContext& context, const LinearKind& kind) {
-  const Linear linear = references::checked_linear(context.params);
-  Tiling by_default = default_tiling(linear, kind, context.device);
-  Tiling tiling = tiling_of(context, by_default, kind);
-  while (by_default.k > least_depth && shared_bytes(tiling, kind) > context.device.max_shared_bytes) {
-    by_default.k /= 2;
-    tiling = tiling_of(context, by_default, kind);
-  }
-  return tiling;
-}
-
 Program build(const BuildContext& context, const LinearKind& kind, bool dot, const Images& images = {}) {
   const Linear linear = references::checked_linear(context.params);
-  const Tiling tiling = tiling_of(context, kind);
+  const Tiling tiling = tiling_of(context, linear, kind);
   const std::int64_t steps = steps_of(tiling, kind);
   const std::int64_t local = tiling.invocations();
   Program program;
@@ -124,26 +104,17 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot, con
                            .images = images};
   const Slots slots = add_operands(program, product, context, kind, needs);
   add_images(product, context, needs);
-  product.defines.push_back({"ROWS", std::to_string(tiling.rows)});
-  product.defines.push_back({"COLUMN_QUADS", std::to_string(tiling.columns / 4)});
-  product.defines.push_back({"SUMS_OF_INVOCATION", std::to_string(tiling.rows * tiling.columns / 4)});
   const std::int64_t part_steps = kind.is_grouped() ? std::min(tiling.k, linear.group_size) / 4 : steps;
   product.defines.push_back({"STEPS_AT_ONCE", part_steps % 4 == 0 ? "4" : "2"});
   const auto loads = [local](std::int64_t quads) { return div_up(quads, local); };
   const std::int64_t words_of_block = is_int4(kind.w) ? 2 : 1;
   const std::int64_t steps_of_block = kind.is_real() ? 4 * words_of_block : words_of_block;
   const std::int64_t loads_of_x = tiling.m / 4 * steps;  // read as rows or as blocks
-  set_constant(product, "tile_m", tiling.m);
-  set_constant(product, "tile_n", tiling.n);
-  set_constant(product, "steps", steps);
   set_constant(product, "x_loads", loads(loads_of_x));
   set_constant(product, "w_loads", loads(tiling.n / 4 * steps / steps_of_block));
   if (kind.is_grouped()) set_constant(product, "part_steps", part_steps);
-  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   const std::int64_t workgroups = div_up(slots.all, tiling.m) * needs.tiles_n(linear.n);
-  product.workgroups =
-      fold_grid(workgroups * local, product.local_size[0], context.device.max_workgroup_count[0]);
-  product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(tiling, kind));
+  add_tiling(product, tiling, kind, workgroups, context.device);
   program.dispatches.push_back(std::move(product));
   return program;
 }
@@ -152,7 +123,7 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
   if (auto reason = linear_invalid_reason(point)) return reason;
   if (!kind.is_grouped()) return std::nullopt;
   const std::int64_t group_size = point.params.integer("group_size");
-  const std::int64_t k = tiling_of(point, Tiling{}, kind).k;
+  const std::int64_t k = tuned_tiling(point, references::checked_linear(point.params), {}, kind).k;
   if (k > deepest_slab) {
     return fmt::format("no slab of at most {} values holds whole groups of {} or divides one", deepest_slab,
                        group_size);
@@ -163,17 +134,8 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
 
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   if (auto reason = weight_texture_unsupported_reason(context, kind.w)) return reason;
-  const Tiling tiling = tiling_of(context, kind);
-  if (tiling.invocations() > most_invocations(context.device)) {
-    return fmt::format(
-        "tiles of {} x {}, {} x {} per invocation, need workgroups of {} invocations, the device allows {}",
-        tiling.m, tiling.n, tiling.rows, tiling.columns, tiling.invocations(),
-        most_invocations(context.device));
-  }
-  const std::int64_t needed = shared_bytes(tiling, kind);
-  if (needed <= context.device.max_shared_bytes) return std::nullopt;
-  return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
-                     tiling.m, tiling.n, tiling.k, needed, context.device.max_shared_bytes);
+  const Linear linear = references::checked_linear(context.params);
+  return tiling_unsupported_reason(tiling_of(context, linear, kind), kind, context.device);
 }
 
 /// Consecutive roundings in an element.
@@ -186,6 +148,52 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
 }
 
 std::vector<Tunable> tunables(const LinearKind& kind) {
+  std::vector<Tunable> tunables = tiling_tunables(kind);
+  tunables.push_back(weights_tunable());
+  return tunables;
+}
+
+}  // namespace
+
+/// Slabs whose depth no case sets are halved until they fit the device's shared memory.
+Tiling tiling_of(const BuildContext& context, const Linear& linear, const LinearKind& kind) {
+  Tiling by_default = default_tiling(linear, kind, context.device);
+  Tiling tiling = tuned_tiling(context, linear, by_default, kind);
+  while (by_default.k > least_depth && shared_bytes(tiling, kind) > context.device.max_shared_bytes) {
+    by_default.k /= 2;
+    tiling = tuned_tiling(context, linear, by_default, kind);
+  }
+  return tiling;
+}
+
+std::optional<std::string> tiling_unsupported_reason(const Tiling& tiling, const LinearKind& kind,
+                                                     const DeviceInfo& device) {
+  if (tiling.invocations() > most_invocations(device)) {
+    return fmt::format(
+        "tiles of {} x {}, {} x {} per invocation, need workgroups of {} invocations, the device allows {}",
+        tiling.m, tiling.n, tiling.rows, tiling.columns, tiling.invocations(), most_invocations(device));
+  }
+  const std::int64_t needed = shared_bytes(tiling, kind);
+  if (needed <= device.max_shared_bytes) return std::nullopt;
+  return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
+                     tiling.m, tiling.n, tiling.k, needed, device.max_shared_bytes);
+}
+
+void add_tiling(Dispatch& product, const Tiling& tiling, const LinearKind& kind, std::int64_t workgroups,
+                const DeviceInfo& device) {
+  product.defines.push_back({"ROWS", std::to_string(tiling.rows)});
+  product.defines.push_back({"COLUMN_QUADS", std::to_string(tiling.columns / 4)});
+  product.defines.push_back({"SUMS_OF_INVOCATION", std::to_string(tiling.rows * tiling.columns / 4)});
+  set_constant(product, "tile_m", tiling.m);
+  set_constant(product, "tile_n", tiling.n);
+  set_constant(product, "steps", steps_of(tiling, kind));
+  const std::int64_t local = tiling.invocations();
+  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
+  product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(tiling, kind));
+}
+
+std::vector<Tunable> tiling_tunables(const LinearKind& kind) {
   const std::vector<std::int64_t> depths = kind.is_real()
                                                ? std::vector<std::int64_t>{8, 16, 32}
                                                : std::vector<std::int64_t>{16, 32, 48, 64, 96, 128};
@@ -194,11 +202,8 @@ std::vector<Tunable> tunables(const LinearKind& kind) {
       {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
       {.name = "tile_k", .doc = "values along K of a slab in shared memory", .allowed = depths},
       {.name = "rows", .doc = "rows per invocation", .allowed = {4, 8, 16}},
-      {.name = "columns", .doc = "output channels per invocation", .allowed = {4, 8}},
-      weights_tunable()};
+      {.name = "columns", .doc = "output channels per invocation", .allowed = {4, 8}}};
 }
-
-}  // namespace
 
 Program tiled_convolution(const BuildContext& context, const LinearKind& kind, const Images& images,
                           bool dot) {

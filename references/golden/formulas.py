@@ -620,8 +620,21 @@ def update_cache(vector):
     return {"cache": Computed(cache), "scale": Computed(scale)}
 
 
+def bmm(vector):
+    a, b = (vector[name].astype(f64) for name in "ab")
+    return {"y": in_float64(a @ b, np.abs(a) @ np.abs(b))}
+
+
+def addmm(vector):
+    """alpha * a @ b + beta * c; c is [M, N] or [N], and where beta is 0 not even a NaN of it counts."""
+    alpha, beta = vector.params["alpha"], vector.params["beta"]
+    a, b, c = (vector[name].astype(f64) for name in "abc")
+    of_c = beta * c if beta else np.zeros(c.shape)
+    return {"y": in_float64(alpha * (a @ b) + of_c, abs(alpha) * (np.abs(a) @ np.abs(b)) + np.abs(of_c))}
+
+
 FORMULAS = {function.__name__: function for function in (
-    choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
+    addmm, bmm, choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
     conv2d_q8csw, conv2d_q8ta_q8csw, dequantize_affine, embedding_q4gsw, layer_norm, layout, linear_dq8ca_q4gsw,
     linear_q4gsw, linear_q8csw, linear_q8ta_q8csw, linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_conv2d,
     q8ta_conv2d_transposed, q8ta_linear, q8ta_pixel_shuffle, q8ta_relu, quantize_affine, quantize_per_channel,

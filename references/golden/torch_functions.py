@@ -22,6 +22,8 @@ def functions_by_op():
     if VERSION is None:
         return {}
     functions = {
+        "addmm": [("addmm", addmm)],
+        "bmm": [("bmm", bmm)],
         "pixel_shuffle": [("pixel_shuffle", pixel_shuffle)],
         "q8ta_pixel_shuffle": [("pixel_shuffle", q8ta_pixel_shuffle)],
         "quantize_affine": [("quantize_per_tensor", affine_of_one_block)],
@@ -36,6 +38,15 @@ def functions_by_op():
 
 def tensor(vector, name):
     return torch.from_numpy(np.ascontiguousarray(vector[name]))
+
+
+def bmm(vector):
+    return {"y": torch.bmm(tensor(vector, "a").double(), tensor(vector, "b").double()).numpy()}
+
+
+def addmm(vector):
+    a, b, c = (tensor(vector, name).double() for name in "abc")
+    return {"y": torch.addmm(c, a, b, beta=vector.params["beta"], alpha=vector.params["alpha"]).numpy()}
 
 
 def pixel_shuffle(vector):

@@ -226,6 +226,11 @@ def transformer_entries():
             yield op, (rows, 4096), "dtype=f16", cache, make, sets, "torch.compile"
         yield ("rotary_embedding", (1, rows, 32, 128), "dtype=f16 pairs=half_split", cache, of_rotary, sets,
                "torch.compile")
+    for rows, depth, columns in ((4096, 1024, 256), (4096, 4096, 4096)):
+        def of_mm(m=rows, k=depth, n=columns):
+            a, b = (torch.randn(*shape, device=DEVICE, dtype=torch.float16) for shape in ((m, k), (k, n)))
+            return lambda: torch.mm(a, b)
+        yield "mm", (rows, depth), f"M={rows} K={depth} N={columns} dtype=f16", "hot", of_mm, 1, "torch.mm"
 
 
 ATTENTION = [  # S, H, Hkv, D, keys: decode of four models at some contexts, then prefill

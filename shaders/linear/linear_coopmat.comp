@@ -248,18 +248,8 @@ void keep_zero_points(Tile tile, uint lane) {
 #endif
 
 // --- products --------------------------------------------------------------------------------------------------------
-#define CHUNKS_OF_FRAGMENT (FRAGMENT_K / VALUES_OF_CHUNK)
-const uint steps_of_slab = chunks / CHUNKS_OF_FRAGMENT;
+#include "linear/coopmat_sums.glslh"
 
-// The first row and channel of a subgroup in its tile, and its part of each slab.
-uvec2 place_of_subgroup() {
-  const uint number = subgroup_number() / subgroups_k;
-  return uvec2(number / subgroups_n * (FRAGMENTS_M * FRAGMENT_M), number % subgroups_n * (FRAGMENTS_N * FRAGMENT_N));
-}
-uint part_of_subgroup() { return subgroup_number() % subgroups_k; }
-
-// Indexed by constants only: arrays indexed by counters of two loops would lie in memory.
-SUM_MATRIX sums[FRAGMENTS_M * FRAGMENTS_N];
 #if SCALES_GROUPS
 REAL_MATRIX totals[FRAGMENTS_M * FRAGMENTS_N];
 REAL_MATRIX zero_points[FRAGMENTS_M];
@@ -267,25 +257,6 @@ REAL_MATRIX zero_points[FRAGMENTS_M];
 #else
 #define FINAL_SUMS sums
 #endif
-
-#define MULTIPLY(i, j) MULTIPLY_ADD(x_rows[i], w_column, sums[(i)*FRAGMENTS_N + j]);
-#define LOAD_ROWS(i) LOAD_A(x_rows[i], x_at + (i)*FRAGMENT_M * pitch, pitch);
-#define MULTIPLY_COLUMN(j)                                  \
-  {                                                         \
-    B_MATRIX w_column;                                      \
-    LOAD_B(w_column, w_at + (j)*FRAGMENT_N * pitch, pitch); \
-    EACH_INNER(FRAGMENTS_M, MULTIPLY, j)                    \
-  }
-
-// `stage`, `step`: where the fragments lie in shared memory.
-void add_step(uint stage, uint step) {
-  const uvec2 place = place_of_subgroup();
-  const uint x_at = stage + place.x * pitch + step * CHUNKS_OF_FRAGMENT;
-  const uint w_at = stage + x_units + place.y * pitch + step * CHUNKS_OF_FRAGMENT;
-  A_MATRIX x_rows[FRAGMENTS_M];
-  EACH(FRAGMENTS_M, LOAD_ROWS)
-  EACH(FRAGMENTS_N, MULTIPLY_COLUMN)
-}
 
 #if SCALES_GROUPS
 // Exact: both are integers below 2^24, which the host ensures.

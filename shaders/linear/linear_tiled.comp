@@ -28,7 +28,6 @@ layout(constant_id = 8) const uint x_loads = 1u;  // loads of an invocation for 
 layout(constant_id = 9) const uint w_loads = 1u;
 
 #include "linear/numbers.glslh"
-#include "linear/dot4x8.glslh"
 #include "linear/tiles.glslh"
 #include "linear/weights.glslh"
 #include "linear/y.glslh"
@@ -43,12 +42,7 @@ layout(constant_id = 9) const uint w_loads = 1u;
 #endif
 #define STEP_VECTOR uvec4
 #endif
-
-// The quads of a step, plus one, so that the steps of a quad lie in different banks.
-const uint x_pitch = tile_m / 4u + 1u;
-const uint w_pitch = tile_n / 4u + 1u;
-shared STEP_VECTOR x_tile[steps * x_pitch];
-shared STEP_VECTOR w_tile[steps * w_pitch];
+#include "linear/tile_sums.glslh"
 
 // Loads neither branch nor compute with their results: a kernel would wait for each. Past the end they read nearby
 // values; values that must be 0 become 0 on the way to shared memory.
@@ -162,70 +156,7 @@ void keep_w(Tile tile, uint number, uint first_step, uvec4 words) {
 #endif
 
 // --- sums ------------------------------------------------------------------------------------------------------------
-#if REAL
-#define STEP_SUMS vec4
-#define PRODUCTS(x_value, w_values) ((x_value) * (w_values))
-#else
-#define STEP_SUMS ivec4
-#define PRODUCTS(x_value, w_values) dots4x8(x_value, w_values)
-#endif
-// The preprocessor names the sums: an array indexed by counters of two loops would lie in memory.
-STEP_SUMS step_sums[ROWS * COLUMN_QUADS];
-
-// Neighbours of an invocation's quads lie a quad of invocations apart.
-const uint threads_n = tile_n / (4u * COLUMN_QUADS);
-const uint threads_m = tile_m / ROWS;
-
-uint slot_of(Tile tile, uvec2 thread, uint row) {
-  return tile.first_slot + (thread.y + row / 4u * threads_m) * 4u + row % 4u;
-}
-uint quad_of(Tile tile, uvec2 thread, uint column) { return tile.first_quad + thread.x + column * threads_n; }
-
-#define ADD_PRODUCTS(row, column, x_value) \
-  step_sums[(row)*COLUMN_QUADS + column] += PRODUCTS(x_value, w_values_##column);
-#if COLUMN_QUADS == 2
-#define ADD_ROW(row, x_value) ADD_PRODUCTS(row, 0, x_value) ADD_PRODUCTS(row, 1, x_value)
-#else
-#define ADD_ROW(row, x_value) ADD_PRODUCTS(row, 0, x_value)
-#endif
-#define ADD_ROWS(first, x_values)    \
-  ADD_ROW(first, (x_values).x)       \
-  ADD_ROW((first) + 1, (x_values).y) \
-  ADD_ROW((first) + 2, (x_values).z) \
-  ADD_ROW((first) + 3, (x_values).w)
-
-void add_step(uint step, uvec2 thread) {
-  const STEP_VECTOR w_values_0 = w_tile[step * w_pitch + thread.x];
-#if COLUMN_QUADS == 2
-  const STEP_VECTOR w_values_1 = w_tile[step * w_pitch + thread.x + threads_n];
-#endif
-  const STEP_VECTOR x_values_0 = x_tile[step * x_pitch + thread.y];
-#if ROWS >= 8
-  const STEP_VECTOR x_values_1 = x_tile[step * x_pitch + thread.y + threads_m];
-#endif
-#if ROWS == 16
-  const STEP_VECTOR x_values_2 = x_tile[step * x_pitch + thread.y + 2u * threads_m];
-  const STEP_VECTOR x_values_3 = x_tile[step * x_pitch + thread.y + 3u * threads_m];
-#endif
-  ADD_ROWS(0, x_values_0)
-#if ROWS >= 8
-  ADD_ROWS(4, x_values_1)
-#endif
-#if ROWS == 16
-  ADD_ROWS(8, x_values_2)
-  ADD_ROWS(12, x_values_3)
-#endif
-}
-
-#define ADD_STEP(i) add_step(step + i, thread);
-void add_steps(uint first, uint count, uvec2 thread) {
-  for (uint step = first; step < first + count; step += STEPS_AT_ONCE) {
-    EACH(STEPS_AT_ONCE, ADD_STEP)
-  }
-}
-
 #if GROUPED
-vec4 group_sums[ROWS * COLUMN_QUADS];
 int zero_points[ROWS];  // zero points of the rows of x
 vec4 group_scales[COLUMN_QUADS];
 ivec4 group_weights[COLUMN_QUADS];  // sums of w
@@ -267,30 +198,9 @@ void add_slab(Tile tile, uint first_step, uvec2 thread) {
     if (ends) end_group();
   }
 }
-#define FINAL_SUMS group_sums
 #else
 void add_slab(Tile tile, uint first_step, uvec2 thread) { add_steps(0u, steps, thread); }
-#define FINAL_SUMS step_sums
 #endif
-
-#define STORE(i, column)                                                                 \
-  {                                                                                      \
-    const uint slot = slot_of(tile, thread, i);                                          \
-    store(FINAL_SUMS[(i)*COLUMN_QUADS + column], channels_##column, row_of(slot), slot); \
-  }
-#define STORE_OF_0(i) STORE(i, 0)
-#define STORE_OF_1(i) STORE(i, 1)
-void store_sums(Tile tile, uvec2 thread) {
-  const Channels channels_0 = channels_of(quad_of(tile, thread, 0u));
-  EACH(ROWS, STORE_OF_0)
-#if COLUMN_QUADS == 2
-  const Channels channels_1 = channels_of(quad_of(tile, thread, 1u));
-  EACH(ROWS, STORE_OF_1)
-#endif
-}
-
-#define CLEAR_STEP_SUMS(i) step_sums[i] = STEP_SUMS(0);
-#define CLEAR_GROUP_SUMS(i) group_sums[i] = vec4(0.0);
 
 void main() {
   push = numbers();
