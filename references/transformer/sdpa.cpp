@@ -14,7 +14,7 @@ namespace assay::references {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double smallest_normal = 0x1p-126;
+constexpr double smallest_weight = 0x1p-126;
 // 2^-24, below which a half loses what it holds, over the least unit error of impls with such weights.
 constexpr double lost_of_half_weight = 0x1p-13;
 
@@ -133,7 +133,7 @@ void set_row(BoundedOutput& y, std::int64_t first, const Query& query, std::span
   for (std::size_t d = 0; d < q.size(); ++d) {
     const double magnitude = (sums.magnitude[d] + lost_of_half_weight * sums.size[d]) / total;
     y.set(first + static_cast<std::int64_t>(d), sums.value[d] / total, magnitude,
-          smallest_normal * sums.size[d]);
+          smallest_weight * sums.size[d]);
   }
 }
 
