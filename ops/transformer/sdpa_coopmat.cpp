@@ -20,9 +20,9 @@ using references::sdpa_params;
 constexpr LinearKind halves{XKind::Real, WeightKind::Int8};  // the kind of product whose fragments are taken
 constexpr std::int64_t values_of_unit = 8, bytes_of_unit = 16, quad = 4;
 constexpr std::int64_t most_columns_of_head = 8;  // repetitions in shaders/common/unroll.glslh
-// Workgroups that share keys keep memory busy from so many for each shader core on; each has so many tiles
+// So many workgroups that share keys for each shader core keep memory busy; each has so many tiles
 // for each of its subgroups at least.
-constexpr std::int64_t workgroups_of_core = 2, tiles_of_split = 2;
+constexpr std::int64_t workgroups_of_core = 1, tiles_of_split = 2;
 constexpr double error_of_half_weight = 0x1p-11;
 
 struct AttentionTiling {

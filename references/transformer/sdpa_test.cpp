@@ -18,8 +18,8 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::IsNan;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Sdpa, GivesTheGoldenVectors) {
   Params defaults;
@@ -66,16 +66,16 @@ Expected one_query(const Params& params, const std::vector<double>& q, const std
 }
 
 TEST(Sdpa, WeighsTheValuesOfVisibleKeysAlone) {
-  const Expected y =
-      one_query(attention(1, 1, 3), {1, 0}, {0, 5, std::log(3.0F), 5, nan, nan}, {4, 8, 8, 16, nan, nan});
+  const Expected y = one_query(attention(1, 1, 3), {1, 0}, {0, 5, std::log(3.0F), 5, no_number, no_number},
+                               {4, 8, 8, 16, no_number, no_number});
   EXPECT_NEAR(y.values.at(0), 0.25 * 4 + 0.75 * 8, 1e-6);
   EXPECT_NEAR(y.values.at(1), 0.25 * 8 + 0.75 * 16, 1e-6);
 }
 
 TEST(Sdpa, ACausalQuerySeesNoLaterKey) {
   const std::vector<HostTensor> inputs{real_tensor(DType::F32, {1, 2, 1, 2}, {0, 0, 0, 0}),
-                                       real_tensor(DType::F32, {1, 2, 1, 2}, {1, 1, nan, 1}),
-                                       real_tensor(DType::F32, {1, 2, 1, 2}, {3, 4, nan, 5})};
+                                       real_tensor(DType::F32, {1, 2, 1, 2}, {1, 1, no_number, 1}),
+                                       real_tensor(DType::F32, {1, 2, 1, 2}, {3, 4, no_number, 5})};
   const Expected y = sdpa(attention(2, 0, 2), inputs)[0];
   EXPECT_EQ(y.values.at(0), 3);
   EXPECT_EQ(y.values.at(1), 4);
@@ -86,19 +86,22 @@ TEST(Sdpa, ACausalQuerySeesNoLaterKey) {
 TEST(Sdpa, AMaskHidesOrShiftsAndWithoutAKeyThereAreZeros) {
   Params params = attention(1, 1, 2);
   params.set("mask", true);
-  EXPECT_THAT(one_query(params, {1, 1}, {nan, 1, 1, 1}, {nan, 1, 7, 9}, {-infinity, 5}).values.as<double>(),
+  EXPECT_THAT(one_query(params, {1, 1}, {no_number, 1, 1, 1}, {no_number, 1, 7, 9}, {-endless, 5})
+                  .values.as<double>(),
               ElementsAre(DoubleEq(7), DoubleEq(9)));
   EXPECT_THAT(
-      one_query(params, {nan, 1}, {nan, 1, 1, 1}, {nan, 1, 7, 9}, {-infinity, -infinity}).values.as<double>(),
+      one_query(params, {no_number, 1}, {no_number, 1, 1, 1}, {no_number, 1, 7, 9}, {-endless, -endless})
+          .values.as<double>(),
       ElementsAre(0, 0));
 }
 
 TEST(Sdpa, NanOfAVisibleKeyIsInTheRowAndThatOfAValueInItsColumn) {
   const Params params = attention(1, 1, 2);
-  EXPECT_THAT(one_query(params, {1, 1}, {nan, 1, 1, 1}, {1, 1, 1, 1}).values.as<double>(), Each(IsNan()));
-  EXPECT_THAT(one_query(params, {1, 1}, {1, 1, 1, 1}, {1, nan, 1, 1}).values.as<double>(),
+  EXPECT_THAT(one_query(params, {1, 1}, {no_number, 1, 1, 1}, {1, 1, 1, 1}).values.as<double>(),
+              Each(IsNan()));
+  EXPECT_THAT(one_query(params, {1, 1}, {1, 1, 1, 1}, {1, no_number, 1, 1}).values.as<double>(),
               ElementsAre(1, IsNan()));
-  EXPECT_THAT(one_query(params, {1, 1}, {1, 1, -1000, -1000}, {1, 1, 1, nan}).values.as<double>(),
+  EXPECT_THAT(one_query(params, {1, 1}, {1, 1, -1000, -1000}, {1, 1, 1, no_number}).values.as<double>(),
               ElementsAre(1, IsNan()))
       << "also where its weight is 0";
 }
@@ -116,11 +119,13 @@ TEST(Sdpa, HeadsOfAGroupShareTheCacheInBothLayouts) {
   params.set("H", std::int64_t{4});
   params.set("Hkv", std::int64_t{2});
   const HostTensor q = real_tensor(DType::F32, {1, 1, 4, 2}, {1, 1, 1, 1, 1, 1, 1, 1});
-  const HostTensor by_rows = real_tensor(DType::F32, {1, 2, 2, 2}, {1, 2, 3, 4, nan, nan, nan, nan});
+  const HostTensor by_rows =
+      real_tensor(DType::F32, {1, 2, 2, 2}, {1, 2, 3, 4, no_number, no_number, no_number, no_number});
   EXPECT_THAT(sdpa(params, std::vector{q, by_rows, by_rows})[0].values.as<double>(),
               ElementsAre(1, 2, 1, 2, 3, 4, 3, 4));
   params.set("layout", std::string("bhsd"));
-  const HostTensor by_heads = real_tensor(DType::F32, {1, 2, 2, 2}, {1, 2, nan, nan, 3, 4, nan, nan});
+  const HostTensor by_heads =
+      real_tensor(DType::F32, {1, 2, 2, 2}, {1, 2, no_number, no_number, 3, 4, no_number, no_number});
   EXPECT_THAT(sdpa(params, std::vector{q, by_heads, by_heads})[0].values.as<double>(),
               ElementsAre(1, 2, 1, 2, 3, 4, 3, 4));
 }

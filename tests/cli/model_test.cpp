@@ -29,12 +29,12 @@ TEST(Model, AFileBecomesCasesThatPass) {
   const ProcessResult made =
       assay({"model", folder.write("Small-Llama.json", small_config), "--out", out, "--prompt", "5"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
-  EXPECT_THAT(made.out, AllOf(HasSubstr("wrote " + out + "/rms_norm.yaml\n"), HasSubstr("30 cases of 5 ops."),
+  EXPECT_THAT(made.out, AllOf(HasSubstr("wrote " + out + "/rms_norm.yaml\n"), HasSubstr("34 cases of 7 ops."),
                               HasSubstr("assay summary --model small_llama assay-out")));
   const ProcessResult listed = assay({"list", out});
   EXPECT_EQ(listed.exit_code, 0) << listed.err;
   EXPECT_THAT(listed.out, HasSubstr("rotary_embedding/small_llama_decode/attn.rotary_q/pairs\n"));
-  EXPECT_EQ(std::ranges::count(listed.out, '\n'), 30);
+  EXPECT_EQ(std::ranges::count(listed.out, '\n'), 34);
   const ProcessResult run =
       assay({"run", out, "--mode", "accu", "--out", folder / "o", "--ceilings", "none"});
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;

@@ -80,15 +80,37 @@ std::vector<MappedLayer> gate(const Decoder& decoder, const MappedStep& step) {
   return {{"mlp.gate", decoder.blocks, {{"shape", list({step.tokens, decoder.intermediate})}}}};
 }
 
+std::vector<MappedLayer> caches(const Decoder& decoder, const MappedStep& step) {
+  return {{"attn.update_cache",
+           2 * decoder.blocks,
+           {{"S", std::to_string(step.tokens)},
+            {"Hkv", std::to_string(decoder.kv_heads)},
+            {"D", std::to_string(decoder.head_dim)},
+            {"start_pos", std::to_string(step.start)}}}};
+}
+
+std::vector<MappedLayer> attention(const Decoder& decoder, const MappedStep& step) {
+  return {{"attn.sdpa",
+           decoder.blocks,
+           {{"S", std::to_string(step.tokens)},
+            {"H", std::to_string(decoder.heads)},
+            {"Hkv", std::to_string(decoder.kv_heads)},
+            {"D", std::to_string(decoder.head_dim)},
+            {"start_pos", std::to_string(step.start)}}}};
+}
+
 constexpr std::array all_mapped_ops{
     MappedOp{"embedding_q4gsw", of_embedding, embedding},
     MappedOp{"rms_norm", of_norms, norms},
     MappedOp{"rotary_embedding", of_rotary, rotary},
+    MappedOp{"update_cache", none, caches},
+    MappedOp{.name = "sdpa", .parameters = none, .layers = attention, .cold_in_decode = true},
     MappedOp{"silu_mul", none, gate},
 };
 
 constexpr std::array all_linear_ops{
     LinearOp{.name = "linear_q4gsw", .has_groups = true},
+    LinearOp{.name = "linear_q4csw"},
     LinearOp{.name = "linear_dq8ca_q4gsw", .has_groups = true},
     LinearOp{.name = "linear_qta8a_qga4w", .has_groups = true},
     LinearOp{.name = "linear_q8csw"},

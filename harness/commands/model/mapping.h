@@ -63,11 +63,8 @@ struct MappedOp {
   std::vector<std::pair<std::string, std::string>> (*parameters)(
       const models::Decoder&);  ///< of all its layers
   std::vector<MappedLayer> (*layers)(const models::Decoder&, const MappedStep&);
+  bool cold_in_decode = false;  ///< what it reads is as large as weights, and in no cache
 };
 std::span<const MappedOp> mapped_ops();
-
-/// What a step does and no case covers, for people.
-inline constexpr std::string_view not_mapped =
-    "writing keys and values into the cache, and attention over it";
 
 }  // namespace assay::app

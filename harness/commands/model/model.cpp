@@ -77,10 +77,9 @@ void report(const fs::path& folder, const std::vector<CaseFile>& files, const st
   for (const CaseFile& file : files)
     terminal.out << "wrote " << printable_line((folder / file.name).lexically_normal().string()) << '\n';
   terminal.out << fmt::format(
-      "\n{} cases of {} ops. No case: {}.\nRun them, and add up the times of a step:\n"
+      "\n{} cases of {} ops.\nRun them, and add up the times of a step:\n"
       "  assay run {} --mode perf\n  assay summary --model {} assay-out\n",
-      cases.size(), files.size() - 1, not_mapped,
-      printable_line(shell_word(folder.lexically_normal().string())), name);
+      cases.size(), files.size() - 1, printable_line(shell_word(folder.lexically_normal().string())), name);
 }
 
 }  // namespace

@@ -68,13 +68,12 @@ CaseFile shapes_file(const Decoder& decoder, const ModelCases& cases) {
   std::string text = fmt::format(
       "# {}, written by `assay model`: the architecture {},\n# {}.\n"
       "# Activations are [tokens, {}] between blocks, [tokens, {}] inside the feed-forward part.\n"
-      "# No case: {}.\n"
       "sets:\n"
       "  # Linear layers map K values per token to N; q_o and k_v, and gate_up as well unless it is one "
       "matrix, are\n"
       "  # each two layers of one shape.\n"
       "  layers:\n    each:\n",
-      cases.name, decoder.architecture, described(decoder), decoder.hidden, decoder.intermediate, not_mapped);
+      cases.name, decoder.architecture, described(decoder), decoder.hidden, decoder.intermediate);
   for (const LinearLayer& layer : linear_layers(decoder))
     text += fmt::format("      - {}\n", shapes_entry(layer));
   text += fmt::format("\n  # The output head computes the last token alone.\n  head: {}\n",
@@ -139,7 +138,9 @@ std::string written(const std::vector<std::pair<std::string, std::string>>& para
 std::string step_case(const MappedOp& op, const Decoder& decoder, const ModelCases& cases,
                       const MappedStep& step) {
   std::string text = fmt::format("  - name: {}_{}\n", cases.name, step.name);
-  text += fmt::format("    tokens: {}\n    with:\n      each:\n", step.tokens);
+  text += fmt::format("    tokens: {}\n", step.tokens);
+  if (op.cold_in_decode && step.is_decode()) text += "    cache: cold\n";
+  text += "    with:\n      each:\n";
   for (const MappedLayer& layer : op.layers(decoder, step)) {
     text += fmt::format("        - {{{}layer: {}, calls: {}}}\n", written(layer.parameters), layer.layer,
                         layer.calls);
