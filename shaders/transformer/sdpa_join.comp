@@ -34,14 +34,15 @@ vec2 joined(vec2 a, vec2 b) {
 // Those of all parts. Each subgroup finds them for itself.
 vec2 joined_parts(uint first) {
 #if SUBGROUPS
-  const uint begin = gl_SubgroupInvocationID, step_of_lanes = gl_SubgroupSize;
+  // A workgroup may be smaller than a subgroup; both are powers of two.
+  const uint begin = gl_SubgroupInvocationID, step_of_lanes = min(gl_SubgroupSize, gl_WorkGroupSize.x);
 #else
   const uint begin = 0u, step_of_lanes = 1u;
 #endif
   vec2 part = vec2(MINUS_INFINITY, 0.0);
   for (uint i = begin; i < push.splits; i += step_of_lanes) part = joined(part, part_at(first, i));
 #if SUBGROUPS
-  for (uint mask = 1u; mask < gl_SubgroupSize; mask <<= 1) part = joined(part, subgroupShuffleXor(part, mask));
+  for (uint mask = 1u; mask < step_of_lanes; mask <<= 1) part = joined(part, subgroupShuffleXor(part, mask));
 #endif
   return part;
 }
