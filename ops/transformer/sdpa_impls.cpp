@@ -147,6 +147,13 @@ std::int64_t rows_of(const ImplPoint& point, const Sdpa& op) {
   return point.tuned("rows", std::min(power_of_two_from(queries_of(op)), most_rows / 2));
 }
 
+/// Invocations of a subgroup share a key by shuffling; others by shared memory, however many they are.
+std::int64_t most_columns(const DeviceInfo& device) {
+  constexpr std::int64_t without_subgroups = 32;
+  if (!device.has(Feature::SubgroupShuffle)) return without_subgroups;
+  return power_of_two_within(std::max<std::int64_t>(1, device.subgroup_size));
+}
+
 Sharing sharing_of(const BuildContext& context, bool splits) {
   const Sdpa op = sdpa_params(context.params);
   Sharing sharing{.rows = rows_of(context, op)};
@@ -155,12 +162,16 @@ Sharing sharing_of(const BuildContext& context, bool splits) {
   const bool is_f32 = op.dtype == DType::F32 && !op.q8;
   sharing.unit_quads = !is_f32 && quads_of(op) % 2 == 0 ? 2 : 1;
   const std::int64_t units = quads_of(op) / sharing.unit_quads;
-  const std::int64_t subgroup = std::max<std::int64_t>(1, power_of_two_within(context.device.subgroup_size));
   const std::int64_t most = most_invocations(context.device);
-  sharing.columns = std::min({power_of_two_from(units), subgroup, most});
+  sharing.columns = std::min({power_of_two_from(units), most_columns(context.device), most});
   sharing.units = div_up(units, sharing.columns);
   const std::int64_t local = context.tuned("local_size", smallest_workgroup);
   sharing.local = std::max(sharing.columns, power_of_two_within(std::min(local, most)));
+  const bool is_tuned = context.tuned("local_size", 0) != 0;
+  while (!is_tuned && sharing.local > sharing.columns &&
+         sharing.shared_bytes() > context.device.max_shared_bytes) {
+    sharing.local /= 2;
+  }
   sharing.blocks = div_up(queries_of(op), sharing.rows);
   sharing.splits = splits ? context.tuned("splits", splits_by_default(context)) : 1;
   sharing.split_keys = div_up(op.valid(), sharing.splits);

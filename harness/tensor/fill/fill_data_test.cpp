@@ -73,7 +73,7 @@ TEST(FloatDataFill, WhatIsAddedToScoresIsANumberOrMinusInfinity) {
     const auto is_mask = [](double value) { return std::fabs(value) <= 8 || value == -HUGE_VAL; };
     EXPECT_TRUE(std::ranges::all_of(all, is_mask)) << name_of(kind);
     EXPECT_EQ(std::ranges::count(all, -HUGE_VAL) > 0, kind != FillKind::Saturate) << name_of(kind);
-    EXPECT_GT(std::ranges::count(all, 8), 0) << name_of(kind);
+    EXPECT_EQ(std::ranges::count(all, 8) > 0, kind != FillKind::Nan) << name_of(kind);
   }
 }
 
