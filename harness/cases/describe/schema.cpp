@@ -197,8 +197,8 @@ Json value_keys(const Op& op) {
   properties["layer"] = word_schema("which layer of the model");
   properties["calls"] = each_of({{"type", "integer"}, {"minimum", 1}});
   properties["calls"]["description"] = "how often one step of the model calls the layer";
-  properties["tokens"] = each_of({{"type", "integer"}, {"minimum", 1}});
-  properties["tokens"]["description"] = "tokens of that step, by default as many as the op says";
+  properties["step_tokens"] = each_of({{"type", "integer"}, {"minimum", 1}});
+  properties["step_tokens"]["description"] = "tokens of that step, by default as many as the op says";
   return properties;
 }
 

@@ -93,7 +93,7 @@ TEST(Schema, KnowsTheLayerOfAModelInWithToo) {
             Json({{"type", "string"}, {"pattern", "^[A-Za-z0-9_.]+$"}}));
   EXPECT_EQ(key_of(0, "calls").at("anyOf").at(0), Json({{"type", "integer"}, {"minimum", 1}}));
   const Json& with = plain_value(resolved(key_of(0, "with").at("anyOf").at(0))).at("properties");
-  for (const char* key : {"model", "layer", "calls", "tokens"}) EXPECT_TRUE(with.contains(key)) << key;
+  for (const char* key : {"model", "layer", "calls", "step_tokens"}) EXPECT_TRUE(with.contains(key)) << key;
 }
 
 TEST(Schema, KnowsImplsTunablesFillsAndForms) {

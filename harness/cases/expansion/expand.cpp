@@ -14,7 +14,7 @@
 namespace assay::cases {
 
 std::span<const std::string> model_keys() {
-  static const std::array<std::string, 4> keys{"model", "layer", "calls", "tokens"};
+  static const std::array<std::string, 4> keys{"model", "layer", "calls", "step_tokens"};
   return keys;
 }
 

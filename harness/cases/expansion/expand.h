@@ -12,8 +12,8 @@
 
 namespace assay::cases {
 
-/// Returns "model", "layer", "calls" and "tokens", which say which layer in which step of which model a case
-/// stands for. They are labels for reports: no data, reference or impl depends on them.
+/// Returns "model", "layer", "calls" and "step_tokens", which say which layer in which step of which model a
+/// case stands for. They are labels for reports: no data, reference or impl depends on them.
 std::span<const std::string> model_keys();
 bool is_model_key(std::string_view key);
 

@@ -279,7 +279,7 @@ TEST(Load, NamesTheFilesThatItReadIncludesToo) {
                                             canonical("broken.yaml")));
 }
 
-// Tests `model`, `layer`, `calls` and `tokens`, which say what a case stands for.
+// Tests `model`, `layer`, `calls` and `step_tokens`, which say what a case stands for.
 
 constexpr std::string_view model_file = R"(op: quantize_affine
 defaults: {model: llama_3_2_1b, block_size: [2]}
@@ -307,7 +307,7 @@ TEST(ModelKeys, LandInTheCase) {
   EXPECT_EQ(cases[3].layer, "attn.kv");
   EXPECT_EQ(cases[3].calls, 32);
   EXPECT_EQ(cases[3].tokens, 0) << "as many as the op says";
-  EXPECT_EQ(load_good(quantize_file + "    model: m\n    tokens: 512\n").at(0).tokens, 512);
+  EXPECT_EQ(load_good(quantize_file + "    model: m\n    step_tokens: 512\n").at(0).tokens, 512);
 }
 
 TEST(ModelKeys, LayersOfOneShapeShareTheirData) {
@@ -366,13 +366,13 @@ const BadInput wrong_model_keys[] = {
      R"(case.yaml:7:5: error: 'calls' must be at least 1, got 0
         calls: 0
         ^)"},
-    {"TokensWithoutModel", quantize_file + "    tokens: 512\n", 0,
-     R"(case.yaml:6:5: error: 'tokens' belongs to a model: give 'model' too
-        tokens: 512
+    {"TokensWithoutModel", quantize_file + "    step_tokens: 512\n", 0,
+     R"(case.yaml:6:5: error: 'step_tokens' belongs to a model: give 'model' too
+        step_tokens: 512
         ^)"},
-    {"NoTokens", quantize_file + "    model: m\n    tokens: 0\n", 0,
-     R"(case.yaml:7:5: error: 'tokens' must be at least 1, got 0
-        tokens: 0
+    {"NoTokens", quantize_file + "    model: m\n    step_tokens: 0\n", 0,
+     R"(case.yaml:7:5: error: 'step_tokens' must be at least 1, got 0
+        step_tokens: 0
         ^)"},
     {"CallsAsText", quantize_file + "    model: m\n    calls: many\n", 0,
      R"(case.yaml:7:5: error: 'calls' must be a 64-bit decimal integer, got the text 'many'

@@ -157,7 +157,7 @@ void PointBuilder::set_plain_values() {
 
 void PointBuilder::set_model() {
   if (const auto* model = given<Value>("model")) point_.model = std::get<std::string>(*model);
-  for (const char* key : {"layer", "calls", "tokens"}) {
+  for (const char* key : {"layer", "calls", "step_tokens"}) {
     const Setting* setting = find(key);
     if (setting == nullptr || !point_.model.empty() || is_bad("model")) continue;
     throw Problem(
@@ -165,7 +165,7 @@ void PointBuilder::set_model() {
   }
   if (const auto* layer = given<Value>("layer")) point_.layer = std::get<std::string>(*layer);
   if (const auto* calls = given<Value>("calls")) point_.calls = std::get<std::int64_t>(*calls);
-  if (const auto* tokens = given<Value>("tokens")) point_.tokens = std::get<std::int64_t>(*tokens);
+  if (const auto* tokens = given<Value>("step_tokens")) point_.tokens = std::get<std::int64_t>(*tokens);
 }
 
 /// Returns false if a parameter could not be read. Throws Problem for all that are missing.

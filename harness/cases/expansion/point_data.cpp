@@ -155,7 +155,7 @@ std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInf
 
 bool is_data_key(std::string_view key) {
   constexpr std::array<std::string_view, 8> others{"forms", "impl",  "tolerance", "tune",
-                                                   "model", "layer", "calls",     "tokens"};
+                                                   "model", "layer", "calls",     "step_tokens"};
   return std::ranges::find(others, key) == others.end();
 }
 

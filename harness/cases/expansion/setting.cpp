@@ -177,7 +177,7 @@ TuneSetting read_tune(const Origin& origin, std::span<const std::string> names_o
 
 /// Models and layers become segments of ids, so different texts must give different segments.
 Value read_model_key(const std::string& key, const Origin& origin) {
-  if (key == "calls" || key == "tokens") {
+  if (key == "calls" || key == "step_tokens") {
     const std::int64_t count = to_integer(*origin.value, {origin.caret, key});
     if (count > 0) return count;
     throw Problem(diagnose(*origin.caret, fmt::format("'{}' must be at least 1, got {}", key, count)));
@@ -337,9 +337,9 @@ const Impl* SettingReader::read_impl(const Origin& origin) const {
 }
 
 std::span<const std::string> setting_keys() {
-  static const std::array<std::string, 13> keys{"with",      "qparams", "fill",  "forms", "expected",
-                                                "tolerance", "tune",    "seed",  "impl",  "model",
-                                                "layer",     "calls",   "tokens"};
+  static const std::array<std::string, 13> keys{"with",      "qparams", "fill",       "forms", "expected",
+                                                "tolerance", "tune",    "seed",       "impl",  "model",
+                                                "layer",     "calls",   "step_tokens"};
   return keys;
 }
 

@@ -23,7 +23,7 @@ TEST(DataKey, DependsOnNothingButTheData) {
   EXPECT_EQ(key_of("    forms: {y: buffer/4C1W}\n"), plain);
   EXPECT_EQ(key_of("    tier: smoke\n    mode: perf\n    timeout: 3\n"), plain);
   EXPECT_EQ(key_of("    tune: {local_size: 64}\n"), plain);
-  EXPECT_EQ(key_of("    model: m\n    layer: mlp.down\n    calls: 16\n    tokens: 2\n"), plain);
+  EXPECT_EQ(key_of("    model: m\n    layer: mlp.down\n    calls: 16\n    step_tokens: 2\n"), plain);
   EXPECT_EQ(key_of("    fill: normal\n"), plain) << "the default, said aloud";
   EXPECT_EQ(key_of("    seed: 0\n"), plain);
 }

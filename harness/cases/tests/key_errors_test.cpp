@@ -21,7 +21,7 @@ const BadInput wrong_keys[] = {
         ^
     did you mean 'shape'?)"},
     {"UnknownKeyFarFromAll", quantize_file + "    colour: red\n", 0,
-     R"(case.yaml:6:5: error: unknown key 'colour'; known: name, mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls, tokens
+     R"(case.yaml:6:5: error: unknown key 'colour'; known: name, mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls, step_tokens
         colour: red
         ^)"},
     {"DuplicateKey", quantize_file + "    shape: [9, 6]\n", 0,
@@ -54,7 +54,7 @@ defaults: {name: smoke, block_size: [2]}
 cases: [{name: a, shape: [4]}]
 )",
      1,
-     R"(case.yaml:2:12: error: unknown default 'name'; known: mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls, tokens
+     R"(case.yaml:2:12: error: unknown default 'name'; known: mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls, step_tokens
     defaults: {name: smoke, block_size: [2]}
                ^)"},
     {"DefaultsOfWrongType", R"(op: quantize_affine
@@ -363,7 +363,7 @@ case.yaml:7:5: error: unknown key 'zero_point': for quantize_affine here it is a
         zero_point: {each: [1, 2]}
         ^
     did you mean 'fill: {zero_point: {constant: NUMBER}}'?
-case.yaml:8:5: error: unknown key 'hue'; known: name, mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls, tokens
+case.yaml:8:5: error: unknown key 'hue'; known: name, mode, tier, cache, timeout, shape, block_size, dtype, quantized, quant_min, quant_max, eps, symmetric, with, qparams, fill, forms, expected, tolerance, tune, seed, impl, model, layer, calls, step_tokens
         hue: 1
         ^)"},
     {"OfATensorGivenAsAParameterBesideABadShape",

@@ -110,7 +110,7 @@ class LinearFile {
     if (is_timed) {
       line("mode: perf");
       if (step.is_decode()) line("cache: cold");
-      line(fmt::format("tokens: {}", step.tokens));
+      line(fmt::format("step_tokens: {}", step.tokens));
     }
     line(fmt::format("with: {}", set));
     line(fmt::format("M: {}", rows));
@@ -138,7 +138,7 @@ std::string written(const std::vector<std::pair<std::string, std::string>>& para
 std::string step_case(const MappedOp& op, const Decoder& decoder, const ModelCases& cases,
                       const MappedStep& step) {
   std::string text = fmt::format("  - name: {}_{}\n", cases.name, step.name);
-  text += fmt::format("    tokens: {}\n", step.tokens);
+  text += fmt::format("    step_tokens: {}\n", step.tokens);
   if (op.cold_in_decode && step.is_decode()) text += "    cache: cold\n";
   text += "    with:\n      each:\n";
   for (const MappedLayer& layer : op.layers(decoder, step)) {
