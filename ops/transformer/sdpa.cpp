@@ -21,7 +21,7 @@ constexpr std::int64_t operations =
 
 constexpr std::int64_t largest_width = 256;
 constexpr double largest_int8 = 128;
-constexpr double smallest_scale = 0x1p-10;
+constexpr double smallest_scale = 0x1p-10, largest_scale = 0.25;  // of k and v, int8
 constexpr double largest_scale_of_scores = 1;
 
 ParamSpec scale_param() {
@@ -59,7 +59,8 @@ std::vector<TensorSpec> tensors(const Params& params) {
     TensorSpec scale = cache_tensor(op, name, DType::F32, op.shape_of_scales());
     scale.domain.role = FillRole::Scale;
     scale.domain.lo = smallest_scale;
-    scale.domain.hi = largest_of_scores / largest_int8;
+    scale.domain.hi = largest_scale;
+    scale.domain.most = largest_scale;
     all.push_back(std::move(scale));
   }
   if (op.masked) {
@@ -143,8 +144,9 @@ Impl automatic() {
 }  // namespace
 
 double grown_error(const Sdpa& op, double error) {
-  const double largest = largest_of_scores * largest_of_scores * static_cast<double>(op.width) * op.scale +
-                         (op.masked ? largest_of_mask : 0);
+  const double of_k = op.q8 ? largest_int8 * largest_scale : largest_of_scores;
+  const double largest =
+      largest_of_scores * of_k * static_cast<double>(op.width) * op.scale + (op.masked ? largest_of_mask : 0);
   return error * std::exp(4 * largest * error);
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,8 +29,9 @@ constexpr double error_of_half_weight = 0x1p-11;
 struct AttentionTiling {
   bool plain = true;
   Fragment fragment{.m = 16, .n = 16, .k = 16};
-  std::int64_t lanes = 16;  ///< of a subgroup
-  std::int64_t width = 16;  ///< D
+  std::int64_t lanes = 16;       ///< of a subgroup
+  std::int64_t width = 16;       ///< D
+  std::int64_t subgroup_m = 16;  ///< queries of a subgroup, as asked for
   std::int64_t fragments_m = 1;
   std::int64_t keys = 32;
   std::int64_t subgroups = 4;
@@ -64,6 +66,19 @@ std::int64_t subgroups_by_default(const BuildContext& context, const Sdpa& op,
   return op.batch * op.kv_heads * blocks >= context.device.shader_cores_or_assumed() ? many : few;
 }
 
+/// An invocation stores eight weights of a row at once; subgroups that share keys join their sums in the
+/// memory of their tiles; and only tiles of 32 keys leave room for sums behind the weights.
+std::int64_t least_keys(const AttentionTiling& tiling) {
+  const std::int64_t of_lanes = 8 * std::max<std::int64_t>(1, tiling.lanes_of_row());
+  return tiling.shares_keys ? std::max({std::int64_t{16}, of_lanes, tiling.rows()})
+                            : std::max<std::int64_t>(32, of_lanes);
+}
+
+std::int64_t keys_by_default(const AttentionTiling& tiling) {
+  if (tiling.shares_keys) return least_keys(tiling);
+  return tiling.width > 64 ? least_keys(tiling) : std::max<std::int64_t>(64, least_keys(tiling));
+}
+
 AttentionTiling tiling_of(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const std::optional<Fragment> matrices = fragment_of(context.device, halves, wanted_fragment(context));
@@ -72,12 +87,18 @@ AttentionTiling tiling_of(const BuildContext& context) {
   if (matrices) tiling.fragment = *matrices;
   tiling.lanes = tiling.plain ? tiling.fragment.m : context.device.subgroup_size;
   tiling.width = op.width;
-  tiling.fragments_m = context.tuned("subgroup_m", tiling.fragment.m) / tiling.fragment.m;
+  tiling.subgroup_m = context.tuned("subgroup_m", tiling.fragment.m);
+  tiling.fragments_m = std::max<std::int64_t>(1, tiling.subgroup_m / tiling.fragment.m);
   const std::int64_t queries = op.tokens * op.heads_of_group();
   const std::int64_t splits = context.tuned("splits", 0);
   tiling.shares_keys = splits > 0 || queries <= tiling.fragment.m;
-  tiling.keys = context.tuned("tile_keys", tiling.shares_keys ? 16 : op.width > 64 ? 32 : 64);
+  tiling.keys = context.tuned("tile_keys", keys_by_default(tiling));
   tiling.subgroups = context.tuned("subgroups", subgroups_by_default(context, op, tiling));
+  const auto is_too_large = [&] { return tiling.shared_bytes() > context.device.max_shared_bytes; };
+  while (context.tuned("subgroups", 0) == 0 && tiling.subgroups > 1 && is_too_large()) tiling.subgroups /= 2;
+  while (context.tuned("tile_keys", 0) == 0 && tiling.keys > least_keys(tiling) && is_too_large()) {
+    tiling.keys /= 2;
+  }
   if (!tiling.shares_keys) {
     tiling.split_keys = op.valid();
     return tiling;
@@ -164,20 +185,27 @@ std::optional<std::string> invalid_reason(const ImplPoint& point) {
 
 std::optional<std::string> size_unsupported_reason(const AttentionTiling& tiling, const DeviceInfo& device) {
   const Fragment& fragment = tiling.fragment;
-  const std::int64_t columns = tiling.width / fragment.n;
-  if (tiling.width % fragment.k != 0 || tiling.keys % fragment.k != 0 || columns > most_columns_of_head) {
-    return fmt::format("fragments of {} x {} x {} do not fit in heads of {} and tiles of {} keys", fragment.m,
-                       fragment.n, fragment.k, tiling.width, tiling.keys);
-  }
-  if (tiling.keys < 32 && !tiling.shares_keys) return "tiles of 16 keys are for subgroups that share keys";
-  if (tiling.shares_keys && tiling.keys < tiling.rows()) {
-    return fmt::format("tiles of {} keys have no room for the sums of {} queries", tiling.keys,
-                       tiling.rows());
+  const auto fits = [](std::int64_t whole, std::int64_t part) {
+    const std::int64_t count = whole / part;
+    return whole % part == 0 && count <= most_columns_of_head &&
+           (count == 6 || std::has_single_bit(static_cast<std::uint64_t>(count)));
+  };
+  const bool heads = fits(tiling.width, fragment.k) && fits(tiling.width, fragment.n);
+  const bool tiles = fits(tiling.keys, fragment.k) && fits(tiling.keys, fragment.n) && fragment.n <= 16;
+  if (!heads || !tiles || tiling.fragments_m > 2 || tiling.fragments_m * fragment.m != tiling.subgroup_m) {
+    return fmt::format(
+        "fragments of {} x {} x {} do not fit in heads of {}, tiles of {} keys and {} queries of a subgroup",
+        fragment.m, fragment.n, fragment.k, tiling.width, tiling.keys, tiling.subgroup_m);
   }
   const std::int64_t lanes = tiling.lanes_of_row();
   if (tiling.lanes != lanes * tiling.rows() || (lanes != 1 && lanes != 2 && lanes != 4)) {
     return fmt::format("{} invocations of a subgroup cannot share {} queries evenly", tiling.lanes,
                        tiling.rows());
+  }
+  if (tiling.keys < least_keys(tiling)) {
+    return fmt::format(
+        "tiles of {} keys are too small for {} queries of {} invocations: at least {} are needed",
+        tiling.keys, tiling.rows(), tiling.lanes, least_keys(tiling));
   }
   const std::int64_t most = most_invocations(device);
   if (tiling.invocations() > most) {
@@ -217,7 +245,7 @@ double unit_error(const BuildContext& context) {
   const std::int64_t tiles = div_up(tiling.split_keys, tiling.keys * sharing);
   const std::int64_t additions = tiles * tiling.keys + sharing + tiling.splits;
   const double of_scores = grown_error(op, gamma_of(op.width + 14) + 4 * float32_ulp);
-  const double of_factors = 4 * static_cast<double>(tiles + 3) * float32_ulp;
+  const double of_factors = 4 * static_cast<double>(tiles + tiling.splits + 3) * float32_ulp;
   return error_of_half_weight + 2 * (of_scores + of_factors + gamma_of(additions + 2 * tiles + 12)) +
          4 * float32_ulp;
 }

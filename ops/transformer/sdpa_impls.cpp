@@ -231,7 +231,7 @@ Program split(const BuildContext& context) {
 double pass_unit_error(const BuildContext& context, bool splits) {
   const Sdpa op = sdpa_params(context.params);
   const Sharing sharing = sharing_of(context, splits);
-  const std::int64_t factors = sharing.batches() + 3;
+  const std::int64_t factors = sharing.batches() + sharing.splits + 3;
   const std::int64_t additions = sharing.keys * sharing.batches() + sharing.groups() + sharing.splits + 2;
   const double of_weights = 4 * static_cast<double>(factors) * float32_ulp;
   return 2 * (grown_error(op, gamma_of(roundings_of_score(op) + 10) + 4 * float32_ulp) + of_weights +

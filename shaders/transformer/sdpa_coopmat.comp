@@ -302,9 +302,21 @@ void store_sums_of_row(uint first, uint quad) {
   EACH_INNER(FRAGMENTS_M, ADD_PART, j)           \
   wait_for_subgroup();
 
+#if SHARES_KEYS && MATRICES == MATRICES_PLAIN
+// What stands for a subgroup waits for the whole workgroup: all sum row by row where one of them must.
+bool tile_has_nan(uint first) {
+  const uint first_of_all = first - number_of_tile() * KEYS;
+  bool found = false;
+  for (uint i = 0u; i < SUBGROUPS; ++i) found = found || tile_with_nan[i] > first_of_all;
+  return found;
+}
+#else
+bool tile_has_nan(uint first) { return tile_with_nan[number_of_tile()] == first + 1u; }
+#endif
+
 void add_values(uint first) {
   EACH(FRAGMENTS_M, SCALE_ROWS)
-  if (tile_with_nan[number_of_tile()] == first + 1u) {
+  if (tile_has_nan(first)) {
     EACH(HEAD_COLUMNS, ADD_COLUMN_OF_ROWS)
   } else {
     EACH(KEY_STEPS, VALUE_STEP)

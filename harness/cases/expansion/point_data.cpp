@@ -32,6 +32,7 @@ NpyInfo inspect(const ArrayFile& file) {
       info.has_nan = info.has_nan || std::isnan(value);
       info.whole = info.whole && value == std::trunc(value);
       info.lowest = std::min(info.lowest, value);
+      if (std::isfinite(value)) info.lowest_finite = std::min(info.lowest_finite, value);
       info.highest = std::max(info.highest, value);
     }
   } catch (const std::exception& error) {
@@ -66,11 +67,11 @@ std::optional<std::string> beyond_magnitude(const TensorSpec& tensor, const NpyI
 /// Returns what is wrong with values that are added to scores, or nothing.
 std::optional<std::string> not_of_a_mask(const TensorSpec& tensor, const NpyInfo& values) {
   const double most = tensor.domain.most;
-  const double lowest = std::isinf(values.lowest) ? 0 : values.lowest;
-  const bool within = most == 0 || std::fmax(std::fabs(lowest), values.highest) <= most;
-  if (!values.has_nan && std::isfinite(std::fmax(values.highest, lowest)) && within) return std::nullopt;
-  return fmt::format("each value of '{}' must be -infinity or a number of magnitude {} at most", tensor.name,
-                     most);
+  const bool is_infinite = std::isinf(values.highest) && values.highest > 0;
+  const bool within = most == 0 || (values.lowest_finite >= -most && values.highest <= most);
+  if (!values.has_nan && !is_infinite && within) return std::nullopt;
+  return fmt::format("each value of '{}' must be -infinity or a number{}", tensor.name,
+                     most == 0 ? "" : fmt::format(" of magnitude {} at most", most));
 }
 
 /// Mixes one more value into a hash.
@@ -133,7 +134,7 @@ std::map<std::string, std::string> NpyFiles::hashes() const {
 std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInfo& values) {
   if (is_integer(tensor.dtype) && !values.whole) return fmt::format("'{}' holds integers", tensor.name);
   if (tensor.domain.role == FillRole::Scale) {
-    if (values.finite && values.lowest > 0) return std::nullopt;
+    if (values.finite && values.lowest > 0) return beyond_magnitude(tensor, values);
     return fmt::format("'{}' is a scale: every value must be finite and greater than 0, the smallest is {}",
                        tensor.name, values.lowest);
   }

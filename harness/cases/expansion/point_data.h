@@ -31,6 +31,7 @@ struct NpyInfo {
   bool has_nan = false;
   bool whole = true;  ///< all values are integers
   double lowest = 0;
+  double lowest_finite = 0;  ///< of those below 0
   double highest = 0;
 };
 

@@ -1,3 +1,4 @@
+#include "harness/cases/expansion/point_data.h"
 #include "harness/cases/tests/case_file_test_support.h"
 #include "harness/tensor/npy/npy.h"
 
@@ -433,6 +434,31 @@ TEST_F(NpyErrors, PathsAreRelativeToTheFileTheyAreWrittenIn) {
   EXPECT_EQ(messages(folder, result.errors), "");
   ASSERT_EQ(result.cases.size(), 1u);
   EXPECT_EQ(result.cases[0].fills->at("x").file, ArrayFile((folder.path() / "x.npy").string()));
+}
+
+TEST(OutsideDomain, WhatIsAddedToScoresIsNumbersAndMinusInfinity) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const TensorSpec mask{.name = "mask", .domain = {.most = 8, .hides = true}};
+  const NpyInfo right{.finite = false, .lowest = -infinity, .lowest_finite = -8, .highest = 3};
+  EXPECT_EQ(outside_domain(mask, right), std::nullopt);
+  NpyInfo wrong = right;
+  wrong.lowest_finite = -9;
+  EXPECT_EQ(outside_domain(mask, wrong),
+            "each value of 'mask' must be -infinity or a number of magnitude 8 at most");
+  wrong = right;
+  wrong.highest = infinity;
+  EXPECT_NE(outside_domain(mask, wrong), std::nullopt);
+  wrong = right;
+  wrong.has_nan = true;
+  EXPECT_NE(outside_domain(mask, wrong), std::nullopt);
+}
+
+TEST(OutsideDomain, AScaleMayHaveALargestValue) {
+  TensorSpec scale{.name = "scale", .domain = {.role = FillRole::Scale, .hi = 0.25}};
+  const NpyInfo values{.lowest = 0.1, .highest = 0.5};
+  EXPECT_EQ(outside_domain(scale, values), std::nullopt) << "hi is for fills alone";
+  scale.domain.most = 0.25;
+  EXPECT_EQ(outside_domain(scale, values), "magnitudes of 'scale' must be at most 0.25, the largest is 0.5");
 }
 
 }  // namespace
