@@ -48,7 +48,7 @@ TEST_F(SdpaTest, AgreesWithItsReferenceOnRandomPoints) {
   Draw draw(95);
   for (int round = 0; round < 60 && !HasFatalFailure(); ++round) {
     const std::int64_t kv_heads = draw.pick(1, 3), start = draw.pick(0, 50), tokens = draw.pick(1, 9);
-    const std::string impl = draw.one_of<std::string>({"fused", "split", "unfused"});
+    const auto impl = draw.one_of<std::string>({"fused", "split", "unfused"});
     Trial point = trial({tokens, kv_heads * draw.pick(1, 3), kv_heads, 4 * draw.pick(1, 3), start,
                          start + tokens + draw.pick(0, 4)},
                         impl, draw.one_of<std::string>({"f32", "f16"}));
