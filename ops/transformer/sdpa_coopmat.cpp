@@ -21,8 +21,8 @@ using references::sdpa_params;
 constexpr LinearKind halves{XKind::Real, WeightKind::Int8};  // the kind of product whose fragments are taken
 constexpr std::int64_t values_of_unit = 8, bytes_of_unit = 16, quad = 4;
 constexpr std::int64_t most_columns_of_head = 8;  // repetitions in shaders/common/unroll.glslh
-// So many workgroups that share keys for each shader core keep memory busy; each has so many tiles
-// for each of its subgroups at least.
+// Workgroups that share keys: one per shader core keeps memory busy, and each subgroup has at least two
+// tiles.
 constexpr std::int64_t workgroups_of_core = 1, tiles_of_split = 2;
 constexpr double error_of_half_weight = 0x1p-11;
 

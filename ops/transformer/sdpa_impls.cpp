@@ -22,7 +22,7 @@ constexpr std::int64_t quad = 4;
 constexpr std::int64_t bytes_of_quad = 16;
 constexpr std::int64_t smallest_workgroup = 128;
 constexpr std::int64_t most_rows = 8, most_keys = 4;
-// Parts of the keys are no smaller, and so many workgroups for each shader core keep memory busy.
+// A workgroup of a split has at least this many keys; this many workgroups per shader core keep memory busy.
 constexpr std::int64_t least_keys_of_split = 64, workgroups_of_core = 4;
 constexpr std::int64_t invocations_that_join = 256;
 
@@ -326,8 +326,7 @@ Resource add_parts(Program& program, const Sdpa& op, std::int64_t splits) {
 Dispatch join_parts(const BuildContext& context, const Sdpa& op, std::int64_t splits, Resource partial) {
   Dispatch join{.label = "join", .shader = "sdpa_join.comp"};
   add_attention(join, op);
-  join.defines = {{"F16", flag(op.dtype == DType::F16)},
-                  {"MOST_SPLITS", std::to_string(most_splits_of_sdpa)}};
+  join.defines = {{"F16", flag(op.dtype == DType::F16)}};
   join.push.add(splits).add(all_queries(op));
   const std::int64_t columns = power_of_two_from(quads_of(op));
   set_constant(join, "column_bits", std::countr_zero(static_cast<std::uint64_t>(columns)));
