@@ -265,6 +265,15 @@ TEST(ListOfFaults, IsReadAndHasFaults) {
   EXPECT_FALSE(read_faults(list_of_faults).empty());
 }
 
+// AreSeen runs a part of the faults in each run; where a kernel's line has moved is known of all of them at
+// once.
+TEST(ListOfFaults, SaysWhatTheShadersSay) {
+  for (const fs::path& list : {list_of_faults, list_of_diagnosed_faults}) {
+    for (const SeededFault& fault : read_faults(list))
+      EXPECT_NO_THROW(with_fault(fault, tree_shader(fault.shader))) << list;
+  }
+}
+
 // Each fault's word is asserted above.
 TEST(ListOfDiagnosedFaults, HasTheRightWordForNineInTen) {
   const std::vector<SeededFault> faults = read_faults(list_of_diagnosed_faults);
