@@ -5,9 +5,10 @@
 #                                             INTO: default reports/published; an older INTO/NAME is replaced
 #
 # The journal, plain or compressed, is copied without the machine's name and without the folders of the binary and of
-# the output, and is compressed (journal.jsonl.zst); all other files are made again from the copy. A report that must
-# not be published is refused, with the reason: see reports/published/README.md. The exit code is 0 if it is published,
-# 1 if it is refused, 2 for a usage error. ASSAY names another binary than build/release/assay.
+# the output, and is compressed (journal.jsonl.zst); perf.csv and run.json are made again from the copy, and the other
+# reports are left to `assay report`. A report that must not be published is refused, with the reason: see
+# reports/published/README.md. The exit code is 0 if it is published, 1 if it is refused, 2 for a usage error. ASSAY
+# names another binary than build/release/assay.
 set -euo pipefail
 # Paths are the caller's; the repository's root is where lib.sh leaves us.
 folder=${1:+$(realpath -m "$1")}
@@ -130,7 +131,7 @@ main() {
   target=${into:-reports/published}/$name
   rm -rf "$target"
   mkdir -p "$target"
-  cp "$staging"/{journal.jsonl.zst,accu.csv,perf.csv,run.json} "$target/"
+  cp "$staging"/{journal.jsonl.zst,perf.csv,run.json} "$target/"
   # A row of a resumed run may have ended more than once.
   say "Published $(grep -o '^{"event":"end","row":[0-9]*' "$journal" | sort -u | wc -l) rows of $(field name) in $target"
 }

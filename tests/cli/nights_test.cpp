@@ -312,7 +312,7 @@ TEST_F(Publish, KeepsTheFilesThatPivotAndPeopleRead) {
     names.insert(entry.path().filename());
     EXPECT_THAT(journal_text(entry.path()), Not(HasSubstr("secret-machine"))) << entry.path();
   }
-  EXPECT_EQ(names, (std::set<std::string>{"journal.jsonl.zst", "accu.csv", "perf.csv", "run.json"}));
+  EXPECT_EQ(names, (std::set<std::string>{"journal.jsonl.zst", "perf.csv", "run.json"}));
   EXPECT_EQ(journal_text(published + "/journal.jsonl.zst"),
             replaced(journal(), "\"host\":\"secret-machine\",", ""));
   EXPECT_EQ(assay({"pivot", folder / "published", folder / "device", "--hashes"}).out,

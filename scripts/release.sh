@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# Makes a folder with what a release has: the package, the published reports, notes, and the checksums of all of them.
+#
+#   scripts/release.sh [--draft] [INTO]     INTO: default dist/release-<version>; an older one is replaced
+#
+#   assay-<version>-x86_64.tar.xz     the folder of scripts/package.sh
+#   assay-<version>-reports.tar.xz    reports/published: `assay pivot`, `compare` and `show` read it
+#   notes.md                          the version's part of CHANGELOG.md, and what was measured, where
+#   SHA256SUMS                        for `sha256sum --check SHA256SUMS`
+#
+# Archives of one commit by one compiler are the same byte for byte. A release is refused, with every reason at once, if
+# a file is not committed, if CHANGELOG.md does not close the version with a date, or if a published report was made by
+# other kernels, references, cases or another harness than those of the commit. With --draft these are warnings that
+# notes.md repeats. The exit code is 0, 1 if the release is refused, 2 for a usage error.
+set -euo pipefail
+caller=$PWD
+# shellcheck source=scripts/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+# What the figures of a report depend on.
+measured=(CMakeLists.txt cmake harness ops references shaders cases)
+reasons=()
+
+version_of_tree() { sed -n 's/^project(assay VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
+
+# field FILE NAME: a text of a report's run.json. assay alone writes it, one field a line.
+field() { sed -n 's/^ *"'"$2"'": "\(.*\)",\{0,1\}$/\1/p' "$1" | head -1; }
+
+# commit_of RUN_JSON: the commit in a version such as 0.1.0+6679f44eced5.
+commit_of() {
+  local made_by
+  made_by=$(field "$1" version)
+  echo "${made_by##*+}"
+}
+
+check_tree() {
+  [[ -z $(git status --porcelain) ]] || reasons+=("files are not committed (git status)")
+}
+
+check_changelog() {
+  grep -qE "^## $version - [0-9]{4}-[0-9]{2}-[0-9]{2}\$" CHANGELOG.md ||
+    reasons+=("CHANGELOG.md has no heading '## $version - YYYY-MM-DD'")
+}
+
+check_reports() {
+  local run commit
+  for run in reports/published/*/run.json; do
+    [[ -e $run ]] || { reasons+=("reports/published has no report") && return; }
+    commit=$(commit_of "$run")
+    if ! git cat-file -e "$commit^{commit}" 2>/dev/null; then
+      reasons+=("$(dirname "$run") was made by $commit, a commit that is not in this repository")
+    elif ! git diff --quiet "$commit" HEAD -- "${measured[@]}"; then
+      reasons+=("$(dirname "$run") was made by $commit, and $(git diff --name-only "$commit" HEAD -- "${measured[@]}" |
+        wc -l) files that its figures depend on have changed since: run and publish it again")
+    fi
+  done
+}
+
+# The version's part of CHANGELOG.md without its heading.
+changes() { awk -v heading="## $version - " 'index($0, "## ") == 1 { on = index($0, heading) == 1; next } on' CHANGELOG.md; }
+
+notes() {
+  local run reason
+  printf '# assay %s\n\n' "$version"
+  if ((${#reasons[@]})); then
+    printf 'This is a draft, no release:\n\n'
+    for reason in "${reasons[@]}"; do printf -- '- %s\n' "$reason"; done
+    printf '\n'
+  fi
+  printf 'Commit %s of %s.\n\n| published report | device | driver | commit |\n|---|---|---|---|\n' \
+    "$(git rev-parse HEAD)" "$(git show -s --format=%cs HEAD)"
+  for run in reports/published/*/run.json; do
+    [[ ! -e $run ]] || printf '| %s | %s | %s | %s |\n' "$(basename "$(dirname "$run")")" "$(field "$run" name)" \
+      "$(field "$run" driver_info)" "$(commit_of "$run")"
+  done
+  changes
+}
+
+# archive FOLDER: FOLDER.tar.xz, which depends on the content and the commit's date alone.
+archive() {
+  tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rw,go+r,go-w --mtime="@$(git show -s --format=%ct HEAD)" \
+    -C "$(dirname "$1")" -cJf "$1.tar.xz" "$(basename "$1")"
+}
+
+main() {
+  local draft=no into reason package reports
+  if [[ ${1:-} == --draft ]]; then
+    draft=yes
+    shift
+  fi
+  if (($# > 1)) || [[ ${1:-} == -* ]]; then die "Usage: scripts/release.sh [--draft] [INTO]" 2; fi
+  version=$(version_of_tree)
+  into=$(cd "$caller" && realpath -m "${1:-$root/dist/release-$version}")
+  [[ ! -e $into || -e $into/SHA256SUMS ]] || die "$into exists and is no release of assay; not replacing it."
+
+  check_tree
+  check_changelog
+  check_reports
+  for reason in "${reasons[@]}"; do say "Not a release: $reason."; done
+  ((${#reasons[@]} == 0)) || [[ $draft == yes ]] || die "Nothing was made. --draft makes the files all the same."
+
+  staging=$(mktemp -d)
+  trap 'rm -rf "$staging"' EXIT
+  package=assay-$version-x86_64
+  reports=assay-$version-reports
+  scripts/package.sh "$staging/$package"
+  rm -rf "$into"
+  mkdir -p "$into"
+  archive "$staging/$package"
+  # By git: `assay report` may have left files there that are not committed.
+  git archive --prefix="$reports/" HEAD:reports/published | tar -x -C "$staging"
+  archive "$staging/$reports"
+  mv "$staging"/*.tar.xz "$into/"
+  notes >"$into/notes.md"
+  (cd "$into" && sha256sum -- *.tar.xz notes.md >SHA256SUMS)
+  say "Made the files of assay $version in $into"
+}
+
+main "$@"
