@@ -260,6 +260,19 @@ PlaceEvidence place_evidence(const WrongOutput& output, const std::function<bool
   return evidence;
 }
 
+namespace {
+
+/// A reference reads where an index says: outside of its domain that is outside of a tensor.
+bool has_indices_of(const FillDomain& domain, const HostTensor& tensor) {
+  if (domain.role != FillRole::Index) return true;
+  for (std::int64_t i = 0; i < tensor.numel(); ++i) {
+    if (tensor.at(i) < domain.lo || tensor.at(i) > domain.hi) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 ReferenceProbe::ReferenceProbe(const Case& test_case, std::span<const HostTensor> inputs, std::size_t output,
                                double budget)
     : case_(&test_case), inputs_(inputs), output_(output), cost_(cost_of(test_case)), budget_(budget) {
@@ -279,6 +292,7 @@ bool ReferenceProbe::fits(const Point& point) const {
     if (input >= point.inputs.size()) return false;
     const HostTensor& tensor = point.inputs[input++];
     if (tensor.shape() != spec.shape || tensor.dtype() != spec.dtype) return false;
+    if (!has_indices_of(spec.domain, tensor)) return false;
   }
   return input == point.inputs.size();
 }

@@ -29,6 +29,27 @@ TEST(ReferenceProbe, RefusesInputsThatDoNotFit) {
   EXPECT_FALSE(probe.ask(point).has_value());
 }
 
+// A reference reads at an index without looking: a negated one would be read before the tensor.
+TEST(ReferenceProbe, RefusesIndicesOutsideOfTheirDomain) {
+  Op op = test::row_quantize_op();
+  op.tensors = [](const Params& params) {
+    std::vector<TensorSpec> tensors = test::row_quantize_op().tensors(params);
+    tensors[2].domain = {FillRole::Index, -16, 16};
+    return tensors;
+  };
+  const Wronged wronged(op, test::row_params(2, 4));
+  ReferenceProbe probe = wronged.probe();
+  Point point = probe.here();
+  for (const double index : {-16.0, 16.0}) {
+    set_element(point.inputs[2], 1, index);
+    EXPECT_TRUE(probe.ask(point).has_value()) << index;
+  }
+  for (const double index : {-17.0, 17.0}) {
+    set_element(point.inputs[2], 1, index);
+    EXPECT_FALSE(probe.ask(point).has_value()) << index;
+  }
+}
+
 TEST(Cropped, KeepsTheFirstIndices) {
   HostTensor tensor(DType::I8, {2, 3});
   for (std::int64_t i = 0; i < 6; ++i) set_element(tensor, i, static_cast<double>(i));
