@@ -43,6 +43,7 @@ check() {
 # and counts their tests.
 run_tests() {
   local preset=$1 tests=$2 junit=$PWD/build/$1.junit.xml results=build/$1/test-results status=0
+  local jobs=$(($(nproc) * 3 / 2)) # many tests wait: for a worker that hangs, for a deadline
   local -a targets=() counts=()
   shift 2
   say "== tests, preset $preset"
@@ -52,7 +53,7 @@ run_tests() {
   fi
   build_preset "$preset" "${targets[@]}" || { failed=$((failed + 1)); return; }
   rm -rf "$results" "$junit"
-  ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error --output-junit "$junit" "$@" </dev/null || status=$?
+  ctest --preset "$preset" --parallel "$jobs" --no-tests=error --output-junit "$junit" "$@" </dev/null || status=$?
   read -ra counts < <(scripts/dev/test_counts.py "$results" "$junit" || echo 0 1 0)
   count_tests "$status" "${counts[@]}"
 }
