@@ -11,6 +11,10 @@ std::string flag(bool value) {
   return value ? "1" : "0";
 }
 
+void set_define(Dispatch& dispatch, std::string name, std::int64_t value) {
+  dispatch.defines.push_back({std::move(name), std::to_string(value)});
+}
+
 void set_constant(Dispatch& dispatch, std::string name, std::int64_t value) {
   dispatch.constants.push_back({std::move(name), static_cast<std::uint32_t>(value)});
 }

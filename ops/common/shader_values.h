@@ -19,6 +19,9 @@ namespace assay::ops {
 /// The value of a #define that is a flag: "1" or "0".
 std::string flag(bool value);
 
+/// Adds a #define to `dispatch`.
+void set_define(Dispatch& dispatch, std::string name, std::int64_t value);
+
 /// Adds a specialization constant to `dispatch`.
 void set_constant(Dispatch& dispatch, std::string name, std::int64_t value);
 

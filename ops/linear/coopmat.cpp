@@ -46,10 +46,6 @@ constexpr double error_of_half_weights = 0x1p-10;
 // lavapipe silently leaves all loops of an invocation after this many iterations.
 constexpr std::int64_t most_turns_on_a_cpu = 65535;
 
-void define(Dispatch& dispatch, const char* name, std::int64_t value) {
-  dispatch.defines.push_back({name, std::to_string(value)});
-}
-
 ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, const Images& images) {
   ProductNeeds needs;
   needs.images = images;
@@ -64,20 +60,20 @@ ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, 
 }
 
 void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
-  define(product, "MATRICES", tiling.plain ? 0 : 1);
+  set_define(product, "MATRICES", tiling.plain ? 0 : 1);
   if (!tiling.plain && tiling.fragment.extension == MatrixExtension::Khr) add_khr_matrices(product.defines);
-  define(product, "FRAGMENT_M", tiling.fragment.m);
-  define(product, "FRAGMENT_N", tiling.fragment.n);
-  define(product, "FRAGMENT_K", tiling.fragment.k);
-  define(product, "ELEMENTS", tiling.plain ? 0 : tiling.fragment.m * tiling.fragment.n / tiling.lanes);
-  define(product, "FRAGMENTS_M", tiling.fragments_m());
-  define(product, "FRAGMENTS_N", tiling.fragments_n());
-  define(product, "SUMS_OF_SUBGROUP", tiling.fragments_m() * tiling.fragments_n());
-  define(product, "STAGED", tiling.staged());
-  define(product, "COLUMNS_OF_STAGED", tiling.fragments_n() / tiling.staged());
-  define(product, "FILLED_UP", tiling.slab.padded > tiling.slab.depth ? 1 : 0);
-  define(product, "STAGES", tiling.stages);
-  define(product, "SPLITS", tiling.splits > 1 ? 1 : 0);
+  set_define(product, "FRAGMENT_M", tiling.fragment.m);
+  set_define(product, "FRAGMENT_N", tiling.fragment.n);
+  set_define(product, "FRAGMENT_K", tiling.fragment.k);
+  set_define(product, "ELEMENTS", tiling.plain ? 0 : tiling.fragment.m * tiling.fragment.n / tiling.lanes);
+  set_define(product, "FRAGMENTS_M", tiling.fragments_m());
+  set_define(product, "FRAGMENTS_N", tiling.fragments_n());
+  set_define(product, "SUMS_OF_SUBGROUP", tiling.fragments_m() * tiling.fragments_n());
+  set_define(product, "STAGED", tiling.staged());
+  set_define(product, "COLUMNS_OF_STAGED", tiling.fragments_n() / tiling.staged());
+  set_define(product, "FILLED_UP", tiling.slab.padded > tiling.slab.depth ? 1 : 0);
+  set_define(product, "STAGES", tiling.stages);
+  set_define(product, "SPLITS", tiling.splits > 1 ? 1 : 0);
 }
 
 void add_constants(Dispatch& product, const CoopmatTiling& tiling, const LinearKind& kind) {
@@ -116,7 +112,7 @@ Resource partial_sums(Program& program, const LinearKind& kind, const CoopmatTil
 }
 
 void bind_partial_sums(Dispatch& dispatch, Resource partial) {
-  define(dispatch, "PARTIAL_AT", static_cast<std::int64_t>(dispatch.bindings.size()));
+  set_define(dispatch, "PARTIAL_AT", static_cast<std::int64_t>(dispatch.bindings.size()));
   dispatch.bindings.emplace_back(partial);
 }
 
@@ -140,7 +136,7 @@ Dispatch join_of(const Dispatch& operands, const CoopmatTiling& tiling, const Sl
 /// Whether invocations side by side load pixels side by side, because these are neighbours in memory.
 void add_load_order(Dispatch& product, const BuildContext& context) {
   const Layout layout = tensor_named(context, "x").physical.form().layout;
-  define(product, "PIXELS_FIRST", layout == Layout::P4C ? 0 : 1);
+  set_define(product, "PIXELS_FIRST", layout == Layout::P4C ? 0 : 1);
 }
 
 Program build(const BuildContext& context, const LinearKind& kind, const Images& images = {}) {
@@ -219,15 +215,6 @@ std::string wrong_text(const DeviceInfo& device, std::string_view types) {
   return wrong.empty() ? "" : fmt::format("; the device multiplies wrongly by {}", fmt::join(wrong, ", by "));
 }
 
-std::string missing_matrices(const DeviceInfo& device, const LinearKind& kind, const WantedFragment& wanted) {
-  const char* extension = wanted.matrices == WantedMatrices::Nv    ? "VK_NV_cooperative_matrix"
-                          : wanted.matrices == WantedMatrices::Khr ? "VK_KHR_cooperative_matrix"
-                                                                   : "VK_KHR_ or VK_NV_cooperative_matrix";
-  const char* types = kind.is_real() ? "f16 to f32" : "i8 to i32";
-  return fmt::format("{} with products of {}{} is missing{}", extension, sizes_text(wanted), types,
-                     wrong_text(device, types));
-}
-
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   if (auto reason = matrices_unsupported_reason(context, kind)) return reason;
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
@@ -258,6 +245,15 @@ const char* summary_of(const LinearKind& kind) {
 void add_tiling(Dispatch& product, const CoopmatTiling& tiling, const LinearKind& kind) {
   add_defines(product, tiling);
   add_constants(product, tiling, kind);
+}
+
+std::string missing_matrices(const DeviceInfo& device, const LinearKind& kind, const WantedFragment& wanted) {
+  const char* extension = wanted.matrices == WantedMatrices::Nv    ? "VK_NV_cooperative_matrix"
+                          : wanted.matrices == WantedMatrices::Khr ? "VK_KHR_cooperative_matrix"
+                                                                   : "VK_KHR_ or VK_NV_cooperative_matrix";
+  const char* types = kind.is_real() ? "f16 to f32" : "i8 to i32";
+  return fmt::format("{} with products of {}{} is missing{}", extension, sizes_text(wanted), types,
+                     wrong_text(device, types));
 }
 
 std::optional<std::string> matrices_unsupported_reason(const BuildContext& context, const LinearKind& kind) {

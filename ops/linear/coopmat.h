@@ -29,6 +29,8 @@ void add_tiling(Dispatch& product, const CoopmatTiling& tiling, const LinearKind
 /// Gives `product` its workgroups, for `tiles_n` of them along N.
 void set_tiling_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64_t tiles_n, const Slots& slots,
                      const DeviceInfo& device);
+/// That the device has no such matrices, or none that it multiplies right.
+std::string missing_matrices(const DeviceInfo& device, const LinearKind& kind, const WantedFragment& wanted);
 /// Why the device misses the matrices that a case asks for, or nothing.
 std::optional<std::string> matrices_unsupported_reason(const BuildContext& context, const LinearKind& kind);
 /// Why the device cannot run this tiling, or nothing.

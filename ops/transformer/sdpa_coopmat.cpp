@@ -1,6 +1,7 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
+#include "ops/linear/coopmat.h"
 #include "ops/linear/coopmat_tiling.h"
 #include "ops/transformer/sdpa.h"
 
@@ -115,29 +116,25 @@ AttentionTiling tiling_of(const BuildContext& context) {
   return tiling;
 }
 
-void define(Dispatch& dispatch, const char* name, std::int64_t value) {
-  dispatch.defines.push_back({name, std::to_string(value)});
-}
-
 void add_defines(Dispatch& dispatch, const AttentionTiling& tiling) {
   const Fragment& fragment = tiling.fragment;
-  define(dispatch, "MATRICES", tiling.plain ? 0 : 1);
+  set_define(dispatch, "MATRICES", tiling.plain ? 0 : 1);
   if (!tiling.plain && fragment.extension == MatrixExtension::Khr) add_khr_matrices(dispatch.defines);
-  define(dispatch, "FRAGMENT_M", fragment.m);
-  define(dispatch, "FRAGMENT_N", fragment.n);
-  define(dispatch, "FRAGMENT_K", fragment.k);
-  define(dispatch, "ELEMENTS", tiling.plain ? 0 : fragment.m * fragment.n / tiling.lanes);
-  define(dispatch, "FRAGMENTS_M", tiling.fragments_m);
-  define(dispatch, "KEY_COLUMNS", tiling.keys / fragment.n);
-  define(dispatch, "KEY_STEPS", tiling.keys / fragment.k);
-  define(dispatch, "FRAGMENTS_OF_SCORES", tiling.fragments_m * (tiling.keys / fragment.n));
-  define(dispatch, "HEAD_COLUMNS", tiling.width / fragment.n);
-  define(dispatch, "HEAD_STEPS", tiling.width / fragment.k);
-  define(dispatch, "SHARES_KEYS", tiling.shares_keys ? 1 : 0);
-  define(dispatch, "SPLITS", tiling.splits > 1 ? 1 : 0);
-  define(dispatch, "SUBGROUPS", tiling.subgroups);
-  define(dispatch, "LANES_OF_ROW", tiling.lanes_of_row());
-  define(dispatch, "UNITS_OF_ROW", tiling.units_of_row());
+  set_define(dispatch, "FRAGMENT_M", fragment.m);
+  set_define(dispatch, "FRAGMENT_N", fragment.n);
+  set_define(dispatch, "FRAGMENT_K", fragment.k);
+  set_define(dispatch, "ELEMENTS", tiling.plain ? 0 : fragment.m * fragment.n / tiling.lanes);
+  set_define(dispatch, "FRAGMENTS_M", tiling.fragments_m);
+  set_define(dispatch, "KEY_COLUMNS", tiling.keys / fragment.n);
+  set_define(dispatch, "KEY_STEPS", tiling.keys / fragment.k);
+  set_define(dispatch, "FRAGMENTS_OF_SCORES", tiling.fragments_m * (tiling.keys / fragment.n));
+  set_define(dispatch, "HEAD_COLUMNS", tiling.width / fragment.n);
+  set_define(dispatch, "HEAD_STEPS", tiling.width / fragment.k);
+  set_define(dispatch, "SHARES_KEYS", tiling.shares_keys ? 1 : 0);
+  set_define(dispatch, "SPLITS", tiling.splits > 1 ? 1 : 0);
+  set_define(dispatch, "SUBGROUPS", tiling.subgroups);
+  set_define(dispatch, "LANES_OF_ROW", tiling.lanes_of_row());
+  set_define(dispatch, "UNITS_OF_ROW", tiling.units_of_row());
 }
 
 Program build(const BuildContext& context) {
@@ -220,7 +217,7 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
   const bool names_matrices = wanted.matrices != WantedMatrices::Any;
   const bool needs_matrices = context.tuned("plain", names_matrices ? 0 : 1) == 0 || context.tune.empty();
   if (needs_matrices && !fragment_of(device, halves, wanted)) {
-    return "VK_KHR_ or VK_NV_cooperative_matrix with products of f16 to f32 is missing";
+    return missing_matrices(device, halves, wanted);
   }
   const AttentionTiling tiling = tiling_of(context);
   if (auto reason = size_unsupported_reason(tiling, device)) return reason;

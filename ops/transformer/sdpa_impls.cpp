@@ -188,7 +188,7 @@ Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharin
                                     {"KEYS", sharing.keys},
                                     {"UNITS", sharing.units},
                                     {"UNIT_QUADS", sharing.unit_quads}}) {
-    dispatch.defines.push_back({name, std::to_string(value)});
+    set_define(dispatch, name, value);
   }
   set_constant(dispatch, "column_bits", std::countr_zero(static_cast<std::uint64_t>(sharing.columns)));
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
@@ -208,7 +208,7 @@ Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharin
 Program fused(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   Dispatch dispatch = pass(context, op, sharing_of(context, false));
-  dispatch.defines.push_back({"SPLITS", "0"});
+  set_define(dispatch, "SPLITS", 0);
   bind_at(dispatch, "Y_AT", Resource::tensor(index_of_y(context)));
   return {.dispatches = {std::move(dispatch)}};
 }
@@ -219,7 +219,7 @@ Program split(const BuildContext& context) {
   Program program;
   const Resource partial = add_parts(program, op, sharing.splits);
   Dispatch dispatch = pass(context, op, sharing);
-  dispatch.defines.push_back({"SPLITS", "1"});
+  set_define(dispatch, "SPLITS", 1);
   bind_at(dispatch, "Y_AT", partial);
   program.dispatches = {std::move(dispatch), join_parts(context, op, sharing.splits, partial)};
   return program;
