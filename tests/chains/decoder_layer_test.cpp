@@ -56,11 +56,11 @@ TEST(DecoderLayer, ReadsTheRowsThatItWritesIntoItsCaches) {
   }
 }
 
-/// The ops of the tree, of which update_cache writes one row later than it should.
-Registry with_late_rows() {
+/// The ops of the tree, of which one takes tokens for later ones on the device.
+Registry with_late_tokens(const std::string& name) {
   std::vector<Op> ops(tree_ops().ops().begin(), tree_ops().ops().end());
-  Op& update = *std::ranges::find(ops, "update_cache", &Op::name);
-  for (Impl& impl : update.impls) {
+  Op& late = *std::ranges::find(ops, name, &Op::name);
+  for (Impl& impl : late.impls) {
     if (!impl.build) continue;
     impl.build = [right = impl.build](const BuildContext& context) {
       Params params = context.params;
@@ -72,7 +72,7 @@ Registry with_late_rows() {
 }
 
 TEST(DecoderLayer, AnUpdateOfTheWrongRowsIsNamed) {
-  const Registry wrong = with_late_rows();
+  const Registry wrong = with_late_tokens("update_cache");
   const std::vector<Case> cases = layer("llama_3_2_1b_layer", wrong);
   const Record record = run(named(cases, "small", "optimal"));
   EXPECT_EQ(record.status, Status::Fail);
@@ -81,6 +81,16 @@ TEST(DecoderLayer, AnUpdateOfTheWrongRowsIsNamed) {
                     HasSubstr("32 of 32 elements of 'k_update/cache' that the op writes were never written"),
                     HasSubstr("; 64 of 416 elements wrong")))
       << "32 others were written that are kept";
+}
+
+TEST(DecoderLayer, AttentionToARowThatDoesNotExistIsSeen) {
+  const Registry wrong = with_late_tokens("sdpa");
+  const std::vector<Case> cases = layer("llama_3_2_1b_layer", wrong);
+  const Record record = run(named(cases, "small", "optimal"));
+  EXPECT_EQ(record.status, Status::Fail);
+  EXPECT_THAT(record.reason, StartsWith("judged node by node: attention/y["));
+  ASSERT_TRUE(record.accuracy);
+  EXPECT_TRUE(std::isnan(record.accuracy->got)) << "the row is NaN, whatever the fill";
 }
 
 TEST(DecoderLayer, ATimedProgramThatWritesOtherRowsIsWrong) {
