@@ -405,9 +405,10 @@ SeparateChain separate_program(const LayoutPlan& plan, const ResolvedChain& reso
       made.tensor_of_value[step.values[i]] = made.tensors.size();
       made.tensors.push_back(step.specs[i]);
       made.tensors.back().name = fmt::format("{}/{}", step.name, step.specs[i].name);
-      if (const auto before = step.specs[i].starts_as)
+      if (const auto before = step.specs[i].starts_as) {
         made.tensors.back().starts_as =
             static_cast<std::uint32_t>(made.tensor_of_value[step.values[*before]]);
+      }
       made.forms.push_back(step.forms[i]);
     }
   }

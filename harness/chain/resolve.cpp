@@ -269,14 +269,11 @@ class Resolver {
       const bool as_input = bound == &decl().inputs;
       for (const auto& [name, tensor] : *bound) {
         // An output that begins with an input's data has its name, too.
-        if (std::ranges::any_of(node.specs, [&](const TensorSpec& spec) {
-              return spec.name == name && spec.is_input() == as_input;
-            }))
-          continue;
         std::vector<std::string> known;
         for (const TensorSpec& one : node.specs) {
           if (one.is_input() == as_input) known.push_back(one.name);
         }
+        if (std::ranges::find(known, name) != known.end()) continue;
         fail(fmt::format("{}.{}", as_input ? "inputs" : "outputs", name),
              fmt::format("{} has no {} '{}' here; it has {}", node.op->name, as_input ? "input" : "output",
                          name, fmt::join(known, ", ")));

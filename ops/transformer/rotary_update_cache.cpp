@@ -13,7 +13,6 @@ namespace assay::ops {
 namespace {
 
 using references::rotary_update_cache_params;
-using references::RotaryEmbedding;
 using references::RotaryUpdateCache;
 
 std::vector<TensorSpec> tensors(const Params& params) {
