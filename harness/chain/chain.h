@@ -83,6 +83,9 @@ struct ResolvedTensor {
   std::optional<std::size_t> producer;  ///< a node; nothing: it enters
   std::vector<std::size_t> consumers;   ///< nodes, in order
   bool leaves = false;                  ///< it is an output of the chain
+  /// For the output of a node that writes a part of it (TensorSpec::written_in_part): the tensor that enters
+  /// and whose data its memory holds when the chain begins.
+  std::optional<std::size_t> begins_as;
 
   bool enters() const { return !producer; }
 };
@@ -120,6 +123,8 @@ std::vector<std::size_t> in_order(const Chain& chain);
 ///   from the input of that name;
 /// - for `dtype`: from the main input, if the op has that choice;
 /// - else from the op's default.
+/// An output that a node writes in part must leave the chain, and what it begins with must enter and have no
+/// other reader. Of the latter, rows that no reader of the output looks at do not exist (FillDomain::valid).
 /// Throws ChainError if one is missing, if an op refuses them, or if shapes, dtypes or qparams do not meet.
 ResolvedChain resolve(const Chain& chain, const Params& params);
 

@@ -158,10 +158,16 @@ bool reads_outputs(const LayoutPlan& plan, const std::vector<Resource>& of_value
 
 constexpr const char* reads_outputs_because = "nodes of a chain read the tensors that earlier nodes wrote";
 
+std::uint32_t place_in_outer(const ResolvedChain& resolved, std::size_t tensor) {
+  return static_cast<std::uint32_t>(std::ranges::find(resolved.outer, tensor) - resolved.outer.begin());
+}
+
 std::vector<TensorSpec> tensors_of(const ResolvedChain& resolved) {
   std::vector<TensorSpec> tensors;
   for (const std::size_t outer : resolved.outer) {
-    TensorSpec spec = resolved.tensors[outer].spec;
+    const ResolvedTensor& tensor = resolved.tensors[outer];
+    TensorSpec spec = tensor.spec;
+    if (tensor.begins_as) spec.starts_as = place_in_outer(resolved, *tensor.begins_as);
     // What leaves is compared bit for bit with what the steps left that were judged one by one.
     if (!spec.is_input()) spec.output_class = OutputClass::Exact;
     tensors.push_back(std::move(spec));
@@ -195,6 +201,7 @@ std::vector<Expected> references_of(const Chain& chain, const Params& params,
                                     std::span<const HostTensor> inputs) {
   const ResolvedChain resolved = resolve(chain, params);
   std::vector<HostTensor> values(resolved.tensors.size());
+  std::vector<std::vector<std::uint8_t>> kept(resolved.tensors.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) values[resolved.outer[i]] = inputs[i];
   for (const ResolvedNode& node : resolved.nodes) {
     std::vector<HostTensor> given;
@@ -205,21 +212,45 @@ std::vector<Expected> references_of(const Chain& chain, const Params& params,
     std::size_t output = 0;
     for (std::size_t i = 0; i < node.specs.size(); ++i) {
       if (node.specs[i].is_input()) continue;
+      kept[node.tensors[i]] = std::move(expected[output].kept);
       values[node.tensors[i]] = rounded(std::move(expected[output++].values), node.specs[i].dtype);
     }
   }
   std::vector<Expected> leaving;
   for (const std::size_t outer : resolved.outer) {
-    if (resolved.tensors[outer].leaves) leaving.push_back({values[outer], {}, {}, {}});
+    if (resolved.tensors[outer].leaves)
+      leaving.push_back({.values = values[outer], .kept = std::move(kept[outer])});
   }
   return leaving;
 }
 
-/// What enters is read once, what leaves written once, and every node computes what it computes alone.
+std::int64_t bytes_of(const TensorSpec& spec) {
+  return numel(spec.shape) * static_cast<std::int64_t>(size_of(spec.dtype));
+}
+
+/// Of a tensor that is written in part: what its readers need of it, the rows that exist.
+std::int64_t bytes_that_exist(const TensorSpec& before) {
+  const std::optional<std::int64_t>& rows = before.domain.valid;
+  return rows ? bytes_of(before) / before.shape[before.domain.valid_axis] * *rows : bytes_of(before);
+}
+
+/// What enters is read once, what leaves written once, and every node computes what it computes alone. Of a
+/// tensor that is written in part nobody reads or writes the rest.
 Work work_of(const Chain& chain, const Params& params, std::span<const TensorSpec> tensors) {
   Work work = streaming_work(tensors);
-  for (const ResolvedNode& node : resolve(chain, params).nodes)
-    work.operations += node.op->work(node.params, node.specs).operations;
+  const ResolvedChain resolved = resolve(chain, params);
+  for (const ResolvedNode& node : resolved.nodes) {
+    const Work own = node.op->work(node.params, node.specs);
+    work.operations += own.operations;
+    if (is_written_in_part(node.specs)) work.bytes_written += own.bytes_written;
+  }
+  for (const ResolvedTensor& tensor : resolved.tensors) {
+    if (!tensor.begins_as) continue;
+    const TensorSpec& before = resolved.tensors[*tensor.begins_as].spec;
+    work.bytes_written -= bytes_of(before);
+    work.bytes_read -= bytes_of(before);
+    if (!tensor.consumers.empty()) work.bytes_read += bytes_that_exist(before);
+  }
   return work;
 }
 
@@ -374,6 +405,10 @@ SeparateChain separate_program(const LayoutPlan& plan, const ResolvedChain& reso
       made.tensor_of_value[step.values[i]] = made.tensors.size();
       made.tensors.push_back(step.specs[i]);
       made.tensors.back().name = fmt::format("{}/{}", step.name, step.specs[i].name);
+      if (const auto before = step.specs[i].starts_as) {
+        made.tensors.back().starts_as =
+            static_cast<std::uint32_t>(made.tensor_of_value[step.values[*before]]);
+      }
       made.forms.push_back(step.forms[i]);
     }
   }

@@ -80,6 +80,29 @@ std::vector<TensorSpec> add_tensors(const Params& params) {
           tensor("y", output, DType::F32, shape, {wp, hp})};
 }
 
+/// The output has the name of the input with whose data it begins.
+std::vector<TensorSpec> update_tensors(const Params& params) {
+  const std::int64_t rows = params.ints("shape")[0], columns = params.ints("shape")[1];
+  std::vector<TensorSpec> tensors{tensor("x", input, DType::F32, {rows, columns}, {wp}),
+                                  tensor("cache", input, DType::F32, {rows + 1, columns}, {wp}),
+                                  tensor("cache", output, DType::F32, {rows + 1, columns}, {wp})};
+  tensors[2].starts_as = 1;
+  tensors[2].written_in_part = true;
+  return tensors;
+}
+
+std::vector<TensorSpec> peek_tensors(const Params& params) {
+  std::vector<TensorSpec> tensors = unary(DType::F32, {wp})(params);
+  tensors[0].domain = {.most = 16, .valid = params.ints("shape")[0] - 1};
+  return tensors;
+}
+
+/// The rows of x alone.
+Work update_work(const Params& params, std::span<const TensorSpec>) {
+  const std::int64_t bytes = numel(params.ints("shape")) * static_cast<std::int64_t>(sizeof(float));
+  return {.bytes_read = bytes, .bytes_written = bytes};
+}
+
 }  // namespace
 
 const Registry& chain_ops() {
@@ -93,6 +116,9 @@ const Registry& chain_ops() {
     ops.push_back(op("dense", {integer("M").at_least(1), integer("K").at_least(1), integer("N").at_least(1)},
                      dense_tensors, false));
     ops.push_back(op("add", {shape("shape")}, add_tensors, true));
+    ops.push_back(op("update", {shape("shape")}, update_tensors, false));
+    ops.back().work = update_work;
+    ops.push_back(op("peek", {shape("shape")}, peek_tensors, false));
     return ops;
   }());
   return registry;

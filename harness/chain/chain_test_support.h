@@ -20,6 +20,8 @@ inline constexpr Form cp{Storage::Buffer, Layout::CP};
 ///   scale        i8, x and y in 4W4C or 4C1W, in one form; qparams x (required) and y (required)
 ///   dense        f32, x [M, K] times the constant w [K, N]; parameters M, K and N; WP alone
 ///   add          f32, a and b of one shape, all in one form: WP or HP
+///   update       f32, writes x [M, K] into a part of `cache` [M + 1, K]; WP alone; work: that of x
+///   peek         f32, x and y [M, K], reads all rows of x but the last, which do not exist; WP alone
 const Registry& chain_ops();
 
 /// A node of that op; `op` names one of chain_ops().

@@ -82,8 +82,10 @@ class FormsThatMatter {
 
 std::string forms_text(std::span<const TensorSpec> specs, std::span<const Form> forms) {
   std::string text;
-  for (std::size_t i = 0; i < specs.size(); ++i)
-    text += fmt::format("{}{}={}", i == 0 ? "" : " ", specs[i].name, to_string(forms[i]));
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (is_data_before(specs, i)) continue;  // told by the output of its name
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", specs[i].name, to_string(forms[i]));
+  }
   return text;
 }
 

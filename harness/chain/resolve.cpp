@@ -117,11 +117,13 @@ class Resolver {
 
   ResolvedChain resolve() {
     for (std::size_t i = 0; i < chain_.tensors.size(); ++i) add_outer(i);
-    for (const std::size_t node : in_order(chain_)) add_node(node);
+    const std::vector<std::size_t> order = in_order(chain_);
+    for (const std::size_t node : order) add_node(node);
     for (ResolvedTensor& tensor : made_.tensors) {
       tensor.leaves =
           !tensor.enters() && (chain_.outputs.empty() ? tensor.consumers.empty() : is_output(tensor.name));
     }
+    for (std::size_t i = 0; i < order.size(); ++i) finish_updates(order[i], made_.nodes[i]);
     for (const bool leaving : {false, true}) {
       for (std::size_t i = 0; i < made_.tensors.size(); ++i) {
         if (leaving ? made_.tensors[i].leaves : made_.tensors[i].enters()) made_.outer.push_back(i);
@@ -188,9 +190,11 @@ class Resolver {
     } catch (const Error& error) {
       fail("", error.what());
     }
-    if (is_updated_in_place(node.specs) || is_written_in_part(node.specs)) {
-      fail("op", fmt::format("{} updates a tensor in place, and a chain's tensors have one producer each",
-                             node.op->name));
+    if (is_updated_in_place(node.specs)) {
+      fail("op",
+           fmt::format("{} reads and changes a tensor in place, and a chain's tensors have one producer "
+                       "each; only ops that write a part of a tensor and read none of it can",
+                       node.op->name));
     }
     if (node.op->answers_of_case)
       fail("op", fmt::format("{} has no reference, and a chain needs those of its nodes", node.op->name));
@@ -264,12 +268,12 @@ class Resolver {
     for (const auto* bound : {&decl().inputs, &decl().outputs}) {
       const bool as_input = bound == &decl().inputs;
       for (const auto& [name, tensor] : *bound) {
-        const auto spec = std::ranges::find(node.specs, name, &TensorSpec::name);
-        if (spec != node.specs.end() && spec->is_input() == as_input) continue;
+        // An output that begins with an input's data has its name, too.
         std::vector<std::string> known;
         for (const TensorSpec& one : node.specs) {
           if (one.is_input() == as_input) known.push_back(one.name);
         }
+        if (std::ranges::find(known, name) != known.end()) continue;
         fail(fmt::format("{}.{}", as_input ? "inputs" : "outputs", name),
              fmt::format("{} has no {} '{}' here; it has {}", node.op->name, as_input ? "input" : "output",
                          name, fmt::join(known, ", ")));
@@ -342,9 +346,57 @@ class Resolver {
                           .producer = number,
                           .consumers = {}};
     tensor.spec.name = tensor.name;
+    if (spec.starts_as) tensor.begins_as = node.tensors[*spec.starts_as];
     by_name_[tensor.name] = made_.tensors.size();
     node.tensors.push_back(made_.tensors.size());
     made_.tensors.push_back(std::move(tensor));
+  }
+
+  /// Checks the tensors that a node writes in part, once all readers are known, and says which rows of what
+  /// they begin with exist.
+  void finish_updates(std::size_t index, const ResolvedNode& node) {
+    at_ = index;
+    for (std::size_t i = 0; i < node.specs.size(); ++i) {
+      const ResolvedTensor& after = made_.tensors[node.tensors[i]];
+      if (node.specs[i].is_input() || !after.begins_as) continue;
+      ResolvedTensor& before = made_.tensors[*after.begins_as];
+      check_update(node.specs[i].name, before, after);
+      for (const std::size_t reader : after.consumers) limit(before.spec.domain, reader, node.tensors[i]);
+    }
+  }
+
+  void check_update(const std::string& slot, const ResolvedTensor& before,
+                    const ResolvedTensor& after) const {
+    const std::string& op = decl().op->name;
+    if (!before.enters()) {
+      fail("inputs." + slot, fmt::format("{} writes a part of '{}', so that what it begins with, '{}', must "
+                                         "enter the chain: it is the output of a node",
+                                         op, after.name, before.name));
+    }
+    if (before.consumers.size() > 1) {
+      fail("inputs." + slot,
+           fmt::format("'{}' is what '{}' begins with, and only {} may have it as an input: "
+                       "other nodes read '{}'",
+                       before.name, after.name, op, after.name));
+    }
+    if (!after.leaves) {
+      fail("outputs." + slot, fmt::format("{} writes a part of '{}', which must leave the chain: name it in "
+                                          "'outputs'",
+                                          op, after.name));
+    }
+  }
+
+  /// Takes over what a reader of `tensor` says about its values.
+  void limit(FillDomain& domain, std::size_t reader, std::size_t tensor) const {
+    const ResolvedNode& node = made_.nodes[reader];
+    for (std::size_t i = 0; i < node.specs.size(); ++i) {
+      const FillDomain& of = node.specs[i].domain;
+      if (node.tensors[i] != tensor || !node.specs[i].is_input()) continue;
+      if (of.most > 0) domain.most = domain.most > 0 ? std::min(domain.most, of.most) : of.most;
+      if (!of.valid) continue;
+      domain.valid = std::max(domain.valid.value_or(0), *of.valid);
+      domain.valid_axis = of.valid_axis;
+    }
   }
 
   /// An op without qparams moves integers: they keep their meaning.

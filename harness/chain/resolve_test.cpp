@@ -131,5 +131,70 @@ TEST(ChainResolve, RefusesATensorThatNobodyReads) {
   expect_error(chain, Part::Tensor, "", "no node reads the tensor 'z'");
 }
 
+/// x is written into a part of `before`, which becomes `after`, of which `read` is made.
+Chain updating() {
+  Chain chain = chain_of({node("write", "update", {{"x", "x"}, {"cache", "before"}}, {{"cache", "after"}}),
+                          node("look", "peek", {{"x", "after"}}, {{"y", "read"}})});
+  chain.tensors.push_back(
+      {.name = "before", .dtype = DType::F32, .shape = Value(Shape{3, 3}), .qparams = {}});
+  chain.outputs = {"after", "read"};
+  return chain;
+}
+
+TEST(ChainUpdate, AnOutputBeginsWithATensorThatEnters) {
+  const ResolvedChain resolved = resolve(updating(), {});
+  const ResolvedTensor& after = resolved.tensors[resolved.outer[2]];
+  EXPECT_EQ(after.name, "after");
+  ASSERT_TRUE(after.begins_as);
+  const ResolvedTensor& before = resolved.tensors[*after.begins_as];
+  EXPECT_EQ(before.name, "before");
+  EXPECT_EQ(before.spec.domain.valid, 2) << "the reader of 'after' says which rows exist";
+  EXPECT_EQ(before.spec.domain.most, 16);
+  const Op op = op_of(updating());
+  const std::vector<TensorSpec> tensors = op.tensors({});
+  ASSERT_EQ(tensors.size(), 4U);
+  EXPECT_EQ(tensors[2].starts_as, 1U);
+  EXPECT_TRUE(tensors[2].written_in_part);
+  EXPECT_EQ(tensors[3].starts_as, std::nullopt);
+}
+
+TEST(ChainUpdate, WorkIsThatOfTheRowsThatExistOrAreWritten) {
+  const Op op = op_of(updating());
+  const Work work = op.work({}, op.tensors({}));
+  EXPECT_EQ(work.bytes_read, 4 * (6 + 6)) << "x, and the rows of the cache that its reader looks at";
+  EXPECT_EQ(work.bytes_written, 4 * (6 + 9)) << "the rows that are written, and y";
+}
+
+TEST(ChainUpdate, RefusesAContentThatIsNotTheChainsOrThatOthersRead) {
+  Chain chain = updating();
+  chain.outputs = {"read"};
+  expect_error(chain, Part::Node, "outputs.cache",
+               "'after', which must leave the chain: name it in 'outputs'");
+  chain = updating();
+  chain.nodes.push_back(node("old", "square", {{"x", "before"}}, {{"y", "a"}}));
+  chain.outputs.emplace_back("a");
+  expect_error(chain, Part::Node, "inputs.cache", "only update may have it as an input");
+  chain = updating();
+  chain.nodes[0].inputs["cache"] = "a";
+  chain.nodes.push_back(node("old", "square", {{"x", "before"}}, {{"y", "a"}}));
+  expect_error(chain, Part::Node, "inputs.cache", "what it begins with, 'a', must enter the chain");
+  chain = updating();
+  chain.nodes[0].outputs["x"] = "a";
+  chain.outputs.emplace_back("a");
+  expect_error(chain, Part::Node, "outputs.x", "update has no output 'x' here; it has cache");
+}
+
+TEST(ChainUpdate, RefusesOpsThatReadWhatTheyChange) {
+  Op reading = *chain_ops().find("update");
+  reading.tensors = [writing = reading.tensors](const Params& params) {
+    std::vector<TensorSpec> tensors = writing(params);
+    tensors[2].written_in_part = false;
+    return tensors;
+  };
+  Chain chain = updating();
+  chain.nodes[0].op = &reading;
+  expect_error(chain, Part::Node, "op", "update reads and changes a tensor in place");
+}
+
 }  // namespace
 }  // namespace assay::chain

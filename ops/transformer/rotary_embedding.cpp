@@ -2,11 +2,10 @@
 
 #include "harness/op/op.h"
 #include "ops/common/grid.h"
-#include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
 #include "ops/common/unit_error.h"
+#include "ops/transformer/rotary.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace assay::ops {
@@ -15,62 +14,25 @@ namespace {
 using references::rotary_embedding_params;
 using references::RotaryEmbedding;
 
-constexpr std::int64_t quad = 4;
-constexpr std::int64_t operations = 3;  // of a value: two products and their sum
-
-constexpr Form buffer{Storage::Buffer, Layout::WP};
-
 std::vector<TensorSpec> tensors(const Params& params) {
   const RotaryEmbedding op = rotary_embedding_params(params);
-  TensorSpec x{.name = "x", .dtype = op.dtype, .shape = params.ints("shape"), .forms = {buffer}};
-  TensorSpec cos{.name = "cos",
-                 .constant = true,
-                 .dtype = DType::F32,
-                 .shape = op.table_shape(),
-                 .forms = {buffer},
-                 .domain = {.most = 1}};
-  TensorSpec sin = cos;
-  sin.name = "sin";
+  TensorSpec x{.name = "x", .dtype = op.dtype, .shape = params.ints("shape"), .forms = {rotary_form}};
   TensorSpec y = x;
   y.name = "y";
   y.role = TensorSpec::Role::Output;
   y.output_class = OutputClass::Bounded;
-  return {std::move(x), std::move(cos), std::move(sin), std::move(y)};
+  return {std::move(x), rotary_table("cos", op), rotary_table("sin", op), std::move(y)};
 }
 
-/// Of the tables only the rows of the tokens' positions are read.
 Work work(const Params& params, std::span<const TensorSpec> tensors) {
-  const RotaryEmbedding op = rotary_embedding_params(params);
-  const std::int64_t values = numel(tensors[0].shape);
-  const std::int64_t bytes = values * static_cast<std::int64_t>(size_of(op.dtype));
-  return {.bytes_read = bytes + 2 * op.tokens * (op.turned / 2) * 4,
-          .bytes_written = bytes,
-          .operations = operations * (values / op.width * op.turned)};
-}
-
-/// Whether the a's and b's of pairs, the tables' rows and the heads are whole quads.
-bool has_quads(const RotaryEmbedding& op) {
-  return op.width % quad == 0 && op.turned % (op.interleaved ? quad : 2 * quad) == 0;
+  return rotary_work(rotary_embedding_params(params), tensors[0]);
 }
 
 Program pairs(const BuildContext& context) {
-  const RotaryEmbedding op = rotary_embedding_params(context.params);
-  const bool quads = has_quads(op);
-  const std::int64_t turning = op.turned / (op.interleaved ? quad : 2 * quad);
-  const std::int64_t parts = turning + (op.width - op.turned) / quad;
   const Physical x = context.physical(0);
-  const std::int64_t count = quads ? op.batch * op.tokens * op.heads * parts : x.bytes() / 4;
-  Dispatch dispatch{.label = "rotary_embedding", .shader = "rotary_embedding.comp"};
-  dispatch.defines = {
-      {"F16", flag(op.dtype == DType::F16)}, {"INTERLEAVED", flag(op.interleaved)}, {"QUADS", flag(quads)}};
-  dispatch.push.add(count).add(x.elements()).add(parts).add(op.width).add(op.turned);
-  dispatch.push.add(op.heads).add(op.tokens).add(op.start);
-  for (const std::int64_t by : {std::max<std::int64_t>(parts, 1), op.width, op.heads, op.tokens}) {
-    add(dispatch.push, divider(by));
-  }
-  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2), Resource::tensor(3)};
-  set_grid(dispatch, context, count);
-  return {.dispatches = {std::move(dispatch)}};
+  const RotaryDispatch of{
+      .label = "rotary_embedding", .words = x.bytes() / 4, .values = x.elements(), .bindings = {0, 1, 2, 3}};
+  return {.dispatches = {rotary_dispatch(context, rotary_embedding_params(context.params), of)}};
 }
 
 /// The rounding of a product, and of the sum or difference.

@@ -6,9 +6,17 @@
 //
 // F16          x and y are f16 instead of f32
 // INTERLEAVED  pairs are (2i, 2i + 1) instead of (i, i + turned / 2)
+// CACHE        1: y is a cache, of whose rows those of tokens at their positions are written; nothing of it is read
+// BY_HEAD      CACHE: the cache is [batch, heads, capacity, width] instead of [batch, capacity, heads, width]
+// HALVES       CACHE without QUADS: heads are of f16 and end in the middle of words
 // QUADS        1: an invocation turns a quad, or one of a's and one of b's where pairs are apart, or copies a quad;
-//              0: it makes a word of y
+//              0: it makes a word of y; HALVES: half a word
 
+#ifndef CACHE
+#define CACHE 0
+#define BY_HEAD 0
+#define HALVES 0
+#endif
 #define WHOLE_QUADS QUADS
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -25,6 +33,9 @@ layout(push_constant) uniform Push {
   uint start;  // position of the first token
   Divider by_parts;
   Divider by_width, by_heads, by_tokens;
+#if CACHE
+  uint capacity;  // rows of the cache for a head
+#endif
 } push;
 
 #if F16
@@ -35,7 +46,26 @@ layout(push_constant) uniform Push {
 #define WORDS uvec4
 #endif
 layout(set = 0, binding = 0) restrict readonly buffer X { WORDS_ARRAY x[]; };
+#if HALVES
+layout(set = 0, binding = 3) restrict buffer Y { WORDS_ARRAY y[]; };
+#else
 layout(set = 0, binding = 3) restrict writeonly buffer Y { WORDS_ARRAY y[]; };
+#endif
+
+// The row of y for a head.
+uint head_of_y(uint head) {
+#if CACHE
+  const uint token = divide(head, push.by_heads), in_token = head - token * push.heads;
+  const uint batch = divide(token, push.by_tokens), position = push.start + token - batch * push.tokens;
+#if BY_HEAD
+  return (batch * push.heads + in_token) * push.capacity + position;
+#else
+  return (batch * push.capacity + position) * push.heads + in_token;
+#endif
+#else
+  return head;
+#endif
+}
 
 // The first table entry for a head.
 uint row_of(uint head) {
@@ -67,30 +97,30 @@ layout(set = 0, binding = 1) restrict readonly buffer Cos { vec2 cosines[]; };
 layout(set = 0, binding = 2) restrict readonly buffer Sin { vec2 sines[]; };
 #define TURNING_PARTS (push.turned / 4u)
 
-void turn(uint quad, uint row, uint part) {
+void turn(uint quad, uint to, uint row, uint part) {
   const vec2 cosine = cosines[(guard_words + row) / 2u + part], sine = sines[(guard_words + row) / 2u + part];
   const vec4 values = reals_of(read_x(quad, 0u));
   const vec4 results =
       vec4(first_turned(values.x, values.y, cosine.x, sine.x), second_turned(values.x, values.y, cosine.x, sine.x),
            first_turned(values.z, values.w, cosine.y, sine.y), second_turned(values.z, values.w, cosine.y, sine.y));
-  write_y(quad, 0u, words_of(results));
+  write_y(to, 0u, words_of(results));
 }
 #else
 layout(set = 0, binding = 1) restrict readonly buffer Cos { vec4 cosines[]; };
 layout(set = 0, binding = 2) restrict readonly buffer Sin { vec4 sines[]; };
 #define TURNING_PARTS (push.turned / 8u)
 
-void turn(uint quad, uint row, uint part) {
+void turn(uint quad, uint to, uint row, uint part) {
   const vec4 cosine = cosines[(guard_words + row) / 4u + part], sine = sines[(guard_words + row) / 4u + part];
-  const uint other = quad + push.turned / 8u;
-  const vec4 a = reals_of(read_x(quad, 0u)), b = reals_of(read_x(other, 0u));
+  const uint apart = push.turned / 8u;
+  const vec4 a = reals_of(read_x(quad, 0u)), b = reals_of(read_x(quad + apart, 0u));
   vec4 first, second;
   for (uint i = 0u; i < 4u; ++i) {
     first[i] = first_turned(a[i], b[i], cosine[i], sine[i]);
     second[i] = second_turned(a[i], b[i], cosine[i], sine[i]);
   }
-  write_y(quad, 0u, words_of(first));
-  write_y(other, 0u, words_of(second));
+  write_y(to, 0u, words_of(first));
+  write_y(to + apart, 0u, words_of(second));
 }
 #endif
 
@@ -99,12 +129,12 @@ void main() {
   if (number >= push.count) return;
   const uint head = divide(number, push.by_parts);
   const uint part = number - head * push.parts;
-  const uint first = head * (push.width / 4u);
+  const uint first = head * (push.width / 4u), first_of_y = head_of_y(head) * (push.width / 4u);
   if (part < TURNING_PARTS) {
-    turn(first + part, row_of(head), part);
+    turn(first + part, first_of_y + part, row_of(head), part);
   } else {
-    const uint quad = first + push.turned / 4u + part - TURNING_PARTS;
-    write_y(quad, 0u, read_x(quad, 0u));
+    const uint place = push.turned / 4u + part - TURNING_PARTS;
+    write_y(first_of_y + place, 0u, read_x(first + place, 0u));
   }
 }
 #else
@@ -140,14 +170,31 @@ uint element_of_y(uint element) {
   return bits_of(is_first ? first_turned(value, other, cosine, sine) : second_turned(other, value, cosine, sine));
 }
 
+// The element of y for an element of x.
+uint place_in_y(uint element) {
+#if CACHE
+  const uint head = divide(element, push.by_width);
+  return head_of_y(head) * push.width + element - head * push.width;
+#else
+  return element;
+#endif
+}
+
 void main() {
   const uint number = flat_invocation();
   if (number >= push.count) return;
-#if F16
+#if HALVES
+  // The other half of the word may be another head's, which is written at the same time, or a value that stays.
+  const uint place = place_in_y(number), shift = 16u * (place & 1u);
+  const uint bits = element_of_y(number);
+  atomicAnd(y[guard_words + place / 2u], ~(0xffffu << shift));
+  atomicOr(y[guard_words + place / 2u], bits << shift);
+#elif F16
   const uint high = 2u * number + 1u;
-  y[guard_words + number] = element_of_y(2u * number) | (high < push.elements ? element_of_y(high) << 16 : 0u);
+  y[guard_words + place_in_y(2u * number) / 2u] =
+      element_of_y(2u * number) | (high < push.elements ? element_of_y(high) << 16 : 0u);
 #else
-  y[guard_words + number] = element_of_y(number);
+  y[guard_words + place_in_y(number)] = element_of_y(number);
 #endif
 }
 #endif

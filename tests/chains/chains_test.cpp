@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -136,32 +134,9 @@ cases:
   - {name: one, mode: both, impl: optimal}
 )";
 
-using Change = std::function<void(Program&)>;
-
-/// The case with a change to the program that is timed; the steps that are judged one by one stay as they
-/// are.
-Case with_timed_program(Case test_case, const Change& change) {
-  const auto op = std::make_shared<Op>(*test_case.op);
-  Impl& impl = *std::ranges::find(op->impls, test_case.impl->name, &Impl::name);
-  impl.build = [right = impl.build, change](const BuildContext& context) {
-    Program program = right(context);
-    change(program);
-    return program;
-  };
-  test_case.op = op.get();
-  test_case.impl = &impl;
-  test_case.own_op = op;
-  return test_case;
-}
-
 Scratch& scratch_of(Program& program, const std::string& tensor) {
   return *std::ranges::find_if(
       program.scratch, [&](const Scratch& scratch) { return scratch.name.starts_with(tensor + " as "); });
-}
-
-Dispatch& dispatch_of(Program& program, const std::string& node) {
-  return *std::ranges::find_if(
-      program.dispatches, [&](const Dispatch& dispatch) { return dispatch.label.starts_with(node + "/"); });
 }
 
 TEST(DeadTensors, AreNotUsedByARightChain) {

@@ -323,6 +323,25 @@ chain::LayoutPlan plan_of(const Case& test_case, chain::PlanMode mode) {
                       faults::Bench::shared().device().info(), mode);
 }
 
+Case with_timed_program(Case test_case, const std::function<void(Program&)>& change) {
+  const auto op = std::make_shared<Op>(*test_case.op);
+  Impl& impl = *std::ranges::find(op->impls, test_case.impl->name, &Impl::name);
+  impl.build = [right = impl.build, change](const BuildContext& context) {
+    Program program = right(context);
+    change(program);
+    return program;
+  };
+  test_case.op = op.get();
+  test_case.impl = &impl;
+  test_case.own_op = op;
+  return test_case;
+}
+
+Dispatch& dispatch_of(Program& program, const std::string& node) {
+  return *std::ranges::find_if(
+      program.dispatches, [&](const Dispatch& dispatch) { return dispatch.label.starts_with(node + "/"); });
+}
+
 Record run(const Case& test_case, Mode mode) {
   return faults::Bench::shared().run(test_case, mode);
 }

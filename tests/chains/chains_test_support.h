@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ chain::LayoutPlan plan_of(const Case& test_case, chain::PlanMode mode);
 
 /// Runs the one row that a case has in that mode, on the default device.
 Record run(const Case& test_case, Mode mode = Mode::Accu);
+
+/// The case with a change to the program that is timed; the steps that are judged one by one stay as they
+/// are.
+Case with_timed_program(Case test_case, const std::function<void(Program&)>& change);
+
+/// The first dispatch of a node.
+Dispatch& dispatch_of(Program& program, const std::string& node);
 
 /// Limits of random_net().
 struct NetLimits {

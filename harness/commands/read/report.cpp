@@ -137,6 +137,7 @@ std::set<std::string> models_of(const Steps& reports) {
   std::set<std::string> models;
   for (const ModelSteps& steps : reports) {
     for (const ModelStep& step : steps.steps) models.insert(step.model);
+    for (const Record* row : steps.chains) models.insert(row->info.model);
   }
   return models;
 }
@@ -186,7 +187,8 @@ void keep_models(ModelSteps& steps, const std::vector<std::string>& wanted) {
                                 [&](const std::string& pattern) { return glob_matches(pattern, model); });
   };
   std::erase_if(steps.steps, [&](const ModelStep& step) { return is_unwanted(step.model); });
-  std::erase_if(steps.unplaced, [&](const Record* row) { return is_unwanted(row->info.model); });
+  for (auto* rows : {&steps.unplaced, &steps.chains})
+    std::erase_if(*rows, [&](const Record* row) { return is_unwanted(row->info.model); });
 }
 
 Steps steps_of(const std::vector<RunReport>& reports, const SummaryOptions& options) {

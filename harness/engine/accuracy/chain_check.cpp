@@ -163,7 +163,8 @@ class SeparateSteps {
     std::vector<Expected> expected;
     for (std::size_t i = 0; i < plan_.outer.size(); ++i) {
       if (!resolved_.tensors[resolved_.outer[i]].leaves) continue;
-      expected.push_back({tensor_of(plan_.outer[i], outputs), {}, {}, {}});
+      const std::size_t output = separate_.tensor_of_value[plan_.outer[i]] - entering_;
+      expected.push_back({.values = outputs[output], .kept = judged_.expected[output].kept});
     }
     return expected;
   }

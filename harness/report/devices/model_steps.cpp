@@ -319,12 +319,22 @@ std::vector<OpShare> ModelStep::by_op() const {
   return shares;
 }
 
+double dispatches_us(const Record& row) {
+  double us = 0;
+  for (const DispatchShare& dispatch : row.perf->dispatches) us += dispatch.time_us;
+  return us;
+}
+
 ModelSteps model_steps(const RunReport& report) {
   ModelSteps all{.report = &report};
   Rows placed;
   for (const Record& record : report.records) {
     if (!is_timed_row_of_a_model(record.info)) continue;
-    (record.info.layer.empty() ? all.unplaced : placed).push_back(&record);
+    if (!record.info.layer.empty()) {
+      placed.push_back(&record);
+    } else {
+      (record.chain ? all.chains : all.unplaced).push_back(&record);
+    }
   }
   std::vector<ModelStep> of_one_op;
   for (const auto& [key, rows] : rows_by_step(placed)) add_layers(of_one_op.emplace_back(key), rows, report);

@@ -70,6 +70,9 @@ struct ModelSteps {
   std::vector<ModelStep> steps;  ///< by model, tokens, op and settings
   /// Timed rows of a model that are in no step, as they name no layer.
   std::vector<const Record*> unplaced;
+  /// Timed rows of chains that name a model and no layer: what they run is also in the rows of layers, so
+  /// they are in no step. A step has as many of them as the row has calls.
+  std::vector<const Record*> chains;
 };
 
 /// Sums the timed rows of layers for each step. A parameter with several values for one layer and number of
@@ -78,6 +81,9 @@ struct ModelSteps {
 /// alternatives for the most layers make a step each, and of those for the other layers the one with the
 /// most times, then the fastest, is a part of each step.
 ModelSteps model_steps(const RunReport& report);
+
+/// The sum of the times of a row's dispatches, each measured by itself (DispatchShare), in us.
+double dispatches_us(const Record& row);
 
 /// A column of the CSV of layers in steps, like Column (columns.h).
 struct StepColumn {

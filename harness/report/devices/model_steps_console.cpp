@@ -165,6 +165,32 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
   return text.empty() ? "" : "\nmissing\n" + text;
 }
 
+/// The chains of a model that have a time, the fastest first for each number of tokens.
+std::string chains_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
+                        const std::string& model, std::size_t width) {
+  std::vector<std::pair<const Record*, std::string>> rows;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    for (const Record* row : reports[i].chains) {
+      if (row->info.model == model && has_figures(row)) rows.emplace_back(row, devices[i]);
+    }
+  }
+  if (rows.empty()) return "";
+  std::ranges::stable_sort(
+      rows, {}, [](const auto& of) { return std::pair(of.first->info.tokens, of.first->perf->time_us_p50); });
+  Table table{{"tokens", "us", "its dispatches, us", "calls", "ms per step", "device", "chain"}};
+  for (const auto& [row, device] : rows) {
+    const double us = row->perf->time_us_p50;
+    const auto calls = static_cast<double>(row->info.calls);
+    table.push_back(
+        {row->info.tokens > 0 ? std::to_string(row->info.tokens) : "", fixed(us, 2),
+         fixed(dispatches_us(*row), 2), row->info.calls > 0 ? std::to_string(row->info.calls) : "",
+         row->info.calls > 0 ? fixed(us * calls / us_per_ms, 3) : "", device, printable(row->info.id)});
+  }
+  return "\nchains, each timed from end to end as one program; they are in no sum\n" +
+         text_table(table, {true, true, true, true, true, false, false}, width) +
+         wrapped_words("'Its dispatches' is the sum of their times, each measured by itself.", width);
+}
+
 std::string model_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
                        const std::string& model, const StepsView& view) {
   std::set<std::int64_t> tokens;
@@ -190,7 +216,8 @@ std::string model_text(std::span<const ModelSteps> reports, const std::vector<st
       if (view.layers) text += layers_text(step, view.width);
     }
   }
-  return text + missing_text(reports, devices, model, tokens, view.width);
+  return text + chains_text(reports, devices, model, view.width) +
+         missing_text(reports, devices, model, tokens, view.width);
 }
 
 }  // namespace
@@ -200,6 +227,7 @@ std::string steps_text(std::span<const ModelSteps> reports, const StepsView& vie
   std::vector<RunInfo> runs;
   for (const ModelSteps& steps : reports) {
     for (const ModelStep& step : steps.steps) models.insert(step.model);
+    for (const Record* row : steps.chains) models.insert(row->info.model);
     runs.push_back(steps.report->run);
   }
   const std::vector<std::string> devices = unique_device_names(runs);
@@ -208,8 +236,11 @@ std::string steps_text(std::span<const ModelSteps> reports, const StepsView& vie
     text += (text.empty() ? "" : "\n") + model_text(reports, devices, model, view);
   return text + '\n' +
          wrapped_words(
-             "No sum includes the parts of a model without a timed row that names a `layer`, such as "
-             "attention, norms, embedding and output head. Ops that compute the same layers make a sum each; "
+             "A sum has the parts of a model whose timed rows name a `layer`, and nothing else. The cases in "
+             "cases/models have the linear layers of language models; the folder that `assay model` writes "
+             "has "
+             "attention, norms, caches, embedding and output head, too. Ops that compute the same layers "
+             "make a sum each; "
              "of several rows of a layer, impl auto counts, else the fastest. 'At ceilings' is the sum if "
              "each "
              "layer reached the ceiling that limits it.",

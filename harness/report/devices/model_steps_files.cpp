@@ -316,6 +316,22 @@ std::string unplaced_text(const ModelSteps& steps) {
   return text;
 }
 
+std::string chains_markdown(const ModelSteps& steps) {
+  std::string text;
+  for (const Record* row : steps.chains) {
+    if (!has_figures(row)) continue;
+    const double ms = row->perf->time_us_p50 * static_cast<double>(row->info.calls) / us_per_ms;
+    text += "- " + markdown_code(row->info.id) + ": " + fixed(row->perf->time_us_p50, 2) +
+            " us, its dispatches one by one " + fixed(dispatches_us(*row), 2) + " us";
+    if (row->info.calls > 0)
+      text += "; " + std::to_string(row->info.calls) + " calls, " + fixed(ms, 3) + " ms per step";
+    text += '\n';
+  }
+  if (text.empty()) return "";
+  return '\n' + wrapped("Chains, each timed from end to end as one program; they are in no sum:") + '\n' +
+         text;
+}
+
 // Names the ops in the report, as nothing else that a model runs is in it.
 std::string scope_text(const ModelSteps& steps) {
   std::set<std::string> ops;
@@ -327,10 +343,11 @@ std::string scope_text(const ModelSteps& steps) {
   std::string list;
   for (const std::string& op : ops) list += (list.empty() ? "" : ", ") + op;
   return '\n' +
-         wrapped("Only timed rows that name a `layer` are summed, here rows of " + list +
-                 ". Everything else that a step runs is in no sum: attention, norms, embedding, output head "
-                 "and more, unless one of these ops computes it. So tokens/s counts the summed layers only. "
-                 "Each sum adds medians of programs timed one by one.");
+         wrapped(
+             "Only timed rows that name a `layer` are summed, here rows of " + list +
+             ". What no such row computes is in no sum: attention, norms and the output head have rows where "
+             "the cases are those of `assay model`. So tokens/s counts the summed layers only. "
+             "Each sum adds medians of programs timed one by one.");
 }
 
 std::string report_text(const ModelSteps& steps) {
@@ -376,7 +393,7 @@ std::string steps_csv(std::span<const ModelSteps> reports) {
 std::string steps_markdown(std::span<const ModelSteps> reports) {
   std::string text;
   for (const ModelSteps& steps : reports) {
-    text += (text.empty() ? "" : "\n") + report_text(steps) + unplaced_text(steps);
+    text += (text.empty() ? "" : "\n") + report_text(steps) + chains_markdown(steps) + unplaced_text(steps);
     if (!steps.steps.empty()) text += scope_text(steps);
   }
   return text;

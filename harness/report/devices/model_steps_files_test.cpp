@@ -71,10 +71,25 @@ All layers: `group=32`
 
 0.640 ms per step, 1562 tokens/s. Every layer of the model in the report is in the sum.
 
-Only timed rows that name a `layer` are summed, here rows of `linear`. Everything else that a step runs is in
-no sum: attention, norms, embedding, output head and more, unless one of these ops computes it. So tokens/s
-counts the summed layers only. Each sum adds medians of programs timed one by one.
+Only timed rows that name a `layer` are summed, here rows of `linear`. What no such row computes is in no sum:
+attention, norms and the output head have rows where the cases are those of `assay model`. So tokens/s counts
+the summed layers only. Each sum adds medians of programs timed one by one.
 )");
+}
+
+TEST(ModelStepsMarkdown, NamesChainsBesideTheSums) {
+  std::vector<Record> records = whole_step();
+  Record chain = layer_row("", "auto", 70, "");
+  chain.info.id = "block/decode/WP/optimal";
+  chain.info.calls = 16;
+  chain.chain.emplace();
+  chain.perf->dispatches = {{.label = "a/x", .role = "op", .time_us = 80.5}};
+  records.push_back(chain);
+  EXPECT_THAT(
+      steps_markdown_of(records),
+      HasSubstr("\nChains, each timed from end to end as one program; they are in no sum:\n\n"
+                "- `block/decode/WP/optimal`: 70.00 us, its dispatches one by one 80.50 us; 16 calls, "
+                "1.120 ms per step\n"));
 }
 
 TEST(ModelStepsMarkdown, SaysWhatIsMissingFromASumAndThatItIsABound) {

@@ -72,6 +72,20 @@ TEST(ModelSteps, LookAtTimedRowsOfModelsAlone) {
   EXPECT_THAT(model_steps(report).unplaced, IsEmpty());
 }
 
+TEST(ModelSteps, CountNoChain) {
+  Record chain = layer_row("");
+  chain.chain.emplace();
+  chain.perf->dispatches = {{.label = "a/x", .role = "op", .time_us = 1.5},
+                            {.label = "b/x", .role = "op", .time_us = 0.75}};
+  const RunReport report = test::report_of({layer_row("down"), chain});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 1U);
+  EXPECT_EQ(steps.steps[0].sum_us(), 6);
+  EXPECT_THAT(steps.chains, ElementsAre(&report.records[1]));
+  EXPECT_THAT(steps.unplaced, IsEmpty());
+  EXPECT_EQ(dispatches_us(*steps.chains[0]), 2.25);
+}
+
 TEST(ModelSteps, KeepApartWhatNoStepMixes) {
   Record other_model = layer_row("down");
   other_model.info.model = "gwen";

@@ -127,6 +127,28 @@ TEST(Steps, OfSeveralOpsSayWhatEachAdds) {
                               "gain)\n\nmissing\n- B: no step; the report has no row of the model\n"));
 }
 
+TEST(Steps, ShowChainsBesideTheSums) {
+  Record chain = layer("", 1, 70);
+  chain.info.id = "net/a/WP/naive";
+  chain.info.calls = 16;
+  chain.chain.emplace();
+  chain.perf->dispatches = {{.label = "a/x", .role = "op", .time_us = 50.5},
+                            {.label = "b/x", .role = "op", .time_us = 30}};
+  const std::vector<RunReport> reports = {report_on("A", {layer("up", 1, 100), chain}),
+                                          report_on("B", {chain})};
+  std::vector<ModelSteps> steps;
+  for (const RunReport& report : reports) steps.push_back(model_steps(report));
+  const std::string text = steps_text(steps, {.width = width});
+  EXPECT_THAT(text,
+              HasSubstr("\n        1.000  1.00x        0.125      1000  1 of 1  A       linear, i8, hot\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nchains, each timed from end to end as one program; they are in no sum\n"
+                        "  tokens     us  its dispatches, us  calls  ms per step  device  chain\n"
+                        "       1  70.00               80.50     16        1.120  A       net/a/WP/naive\n"
+                        "       1  70.00               80.50     16        1.120  B       net/a/WP/naive\n"));
+  expect_fits(text);
+}
+
 TEST(Steps, NameWhatIsMissingFromASum) {
   Record wrong = layer("down", 1, 50);
   wrong.status = Status::Fail;

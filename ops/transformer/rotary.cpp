@@ -1,0 +1,59 @@
+#include "ops/transformer/rotary.h"
+
+#include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::RotaryEmbedding;
+
+constexpr std::int64_t quad = 4;
+constexpr std::int64_t operations = 3;  // of a value: two products and their sum
+
+/// Whether the a's and b's of pairs, the tables' rows and the heads are whole quads.
+bool has_quads(const RotaryEmbedding& op) {
+  return op.width % quad == 0 && op.turned % (op.interleaved ? quad : 2 * quad) == 0;
+}
+
+}  // namespace
+
+TensorSpec rotary_table(std::string name, const RotaryEmbedding& op) {
+  return {.name = std::move(name),
+          .constant = true,
+          .dtype = DType::F32,
+          .shape = op.table_shape(),
+          .forms = {rotary_form},
+          .domain = {.most = 1}};
+}
+
+Work rotary_work(const RotaryEmbedding& op, const TensorSpec& x) {
+  const std::int64_t values = numel(x.shape);
+  const std::int64_t bytes = values * static_cast<std::int64_t>(size_of(op.dtype));
+  return {.bytes_read = bytes + 2 * op.tokens * (op.turned / 2) * 4,
+          .bytes_written = bytes,
+          .operations = operations * (values / op.width * op.turned)};
+}
+
+Dispatch rotary_dispatch(const BuildContext& context, const RotaryEmbedding& op, const RotaryDispatch& of) {
+  const bool quads = has_quads(op);
+  const std::int64_t turning = op.turned / (op.interleaved ? quad : 2 * quad);
+  const std::int64_t parts = turning + (op.width - op.turned) / quad;
+  const std::int64_t count = quads ? op.batch * op.tokens * op.heads * parts : of.words;
+  Dispatch dispatch{.label = of.label, .shader = "rotary_embedding.comp"};
+  dispatch.defines = {
+      {"F16", flag(op.dtype == DType::F16)}, {"INTERLEAVED", flag(op.interleaved)}, {"QUADS", flag(quads)}};
+  dispatch.push.add(count).add(of.values).add(parts).add(op.width).add(op.turned);
+  dispatch.push.add(op.heads).add(op.tokens).add(op.start);
+  for (const std::int64_t by : {std::max<std::int64_t>(parts, 1), op.width, op.heads, op.tokens}) {
+    add(dispatch.push, divider(by));
+  }
+  for (const std::uint32_t tensor : of.bindings) dispatch.bindings.emplace_back(Resource::tensor(tensor));
+  set_grid(dispatch, context, count);
+  return dispatch;
+}
+
+}  // namespace assay::ops

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "harness/op/op.h"
+#include "harness/op/program.h"
+#include "references/transformer/rotary_embedding.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace assay::ops {
+
+// What the ops that turn pairs have in common: shaders/transformer/rotary_embedding.comp.
+
+inline constexpr Form rotary_form{Storage::Buffer, Layout::WP};
+
+/// The table `cos` or `sin`.
+TensorSpec rotary_table(std::string name, const references::RotaryEmbedding& op);
+
+/// The rows of x, and what turns them: of the tables only the rows of the tokens' positions are read. As many
+/// bytes are written as x has.
+Work rotary_work(const references::RotaryEmbedding& op, const TensorSpec& x);
+
+struct RotaryDispatch {
+  std::string label;
+  std::int64_t words = 0;                   ///< invocations where pairs, rows and heads are no whole quads
+  std::int64_t values = 0;                  ///< of x
+  std::array<std::uint32_t, 4> bindings{};  ///< the tensors x, cos, sin and y
+};
+
+/// The dispatch, to whose defines and push constants an op adds its own.
+Dispatch rotary_dispatch(const BuildContext& context, const references::RotaryEmbedding& op,
+                         const RotaryDispatch& of);
+
+}  // namespace assay::ops
