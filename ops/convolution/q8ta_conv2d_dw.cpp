@@ -320,8 +320,8 @@ std::optional<std::string> too_far(const Convolution& conv) {
   constexpr std::int64_t most = 1 << 30;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t length = axis == 0 ? conv.h : conv.w;
-    const std::int64_t reach = std::max(
-        {length + 2 * conv.padding[axis], conv.stride[axis], conv.dilation[axis] * (conv.kernel[axis] - 1)});
+    const std::int64_t reach = std::max({length + conv.both_paddings(axis), conv.stride[axis],
+                                         conv.dilation[axis] * (conv.kernel[axis] - 1)});
     if (reach > most)
       return fmt::format("coordinates reach {}, which exceeds the {} that this kernel can count", reach,
                          most);

@@ -25,6 +25,16 @@ ParamSpec pair(std::string name, std::int64_t least, std::int64_t by_default, co
       .says(doc);
 }
 
+ParamSpec padding_param(bool is_pointwise) {
+  return ints("padding", is_pointwise ? rank(2) : rank(2, 4))
+      .at_least(0)
+      .by_default(std::vector<std::int64_t>{0, 0})
+      .says(is_pointwise
+                ? "0x0"
+                : "rows and columns of real zeros around x: [h, w], the same on both sides, or [top, "
+                  "left, bottom, right]");
+}
+
 std::vector<ParamSpec> sizes(ConvolutionKind kind) {
   const bool is_depthwise = kind == ConvolutionKind::Depthwise;
   const auto channels = [](const Params& params) { return Value(params.integer("C")); };
@@ -43,8 +53,7 @@ std::vector<ParamSpec> geometry(ConvolutionKind kind) {
       is_pointwise ? pair("kernel", 1, 1, "height and width of the kernel: 1x1")
                    : ints("kernel", rank(2)).at_least(1).says("height and width of the kernel"),
       pair("stride", 1, 1, is_pointwise ? "1x1" : "along the height and the width"),
-      pair("padding", 0, 0, is_pointwise ? "0x0" : "rows and columns of real zeros on each side of x"),
-      pair("dilation", 1, 1, "distance between the kernel's taps"),
+      padding_param(is_pointwise), pair("dilation", 1, 1, "distance between the kernel's taps"),
       integer("groups").at_least(1).by_default(std::int64_t{1}).says("of channels: divides C and OC")};
   if (kind == ConvolutionKind::Depthwise) {
     all.back() = integer("groups")
