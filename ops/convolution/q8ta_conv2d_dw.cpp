@@ -1,4 +1,5 @@
 #include "harness/op/op.h"
+#include "ops/common/activation.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -193,7 +194,7 @@ void bind(Dispatch& dispatch, const std::string& name, Resource resource) {
 void add_epilogue(Program& program, Dispatch& dispatch, const BuildContext& context,
                   const Convolution& conv) {
   const bool fixed = context.params.choice("epilogue") == "fixed_point";
-  dispatch.defines.push_back({"RELU", flag(conv.relu)});
+  dispatch.defines.push_back(activation_define(conv.activation));
   dispatch.defines.push_back({"FIXED_POINT", flag(fixed)});
   dispatch.defines.push_back(rounding_define(context.device));
   if (fixed) {

@@ -1,6 +1,7 @@
 #include "ops/convolution/tensors.h"
 
 #include "harness/base/error.h"
+#include "ops/common/activation.h"
 #include "ops/linear/requantizers.h"
 #include "ops/linear/tensors.h"
 #include "references/convolution/conv2d.h"
@@ -113,7 +114,7 @@ std::vector<ParamSpec> convolution_params(ConvolutionKind kind, std::vector<Para
   std::ranges::move(geometry(kind), std::back_inserter(all));
   // y's default scale depends on all parameters of the convolution, so it comes last.
   all.push_back(boolean("bias").by_default(false).says("whether there is a tensor `bias`, added to y"));
-  all.push_back(choice("activation", {"none", "relu"}).by_default(std::string("none")));
+  all.push_back(activation_param());
   std::ranges::move(own, std::back_inserter(all));
   return all;
 }

@@ -103,7 +103,7 @@ Linear Convolution::linear_of_group() const {
   linear.k = depth();
   linear.n = outputs_of_group();
   linear.bias = bias;
-  linear.relu = relu;
+  linear.activation = activation;
   linear.real = real;
   return linear;
 }
@@ -123,7 +123,7 @@ Convolution checked_convolution(const Params& params) {
   conv.transposed = params.has("output_padding");
   if (conv.transposed) conv.output_padding = pair_of(params, "output_padding");
   conv.bias = params.boolean("bias");
-  conv.relu = params.choice("activation") == "relu";
+  conv.activation = activation_of(params);
   if (params.has("dtype")) conv.real = parse_dtype(params.choice("dtype")).value();
   return conv;
 }

@@ -3,6 +3,7 @@
 #include "harness/op/params.h"
 #include "harness/tensor/dtype.h"
 #include "harness/tensor/tensor.h"
+#include "references/common/activation.h"
 #include "references/linear/linear.h"
 
 #include <array>
@@ -28,9 +29,9 @@ struct Convolution {
   HeightWidth padding_end{0, 0};  ///< below x and to its right: only y's size depends on it
   std::int64_t groups = 1;
   bool transposed = false;
-  bool bias = false;        ///< f32 [OC], added after the scales
-  bool relu = false;        ///< max(., 0) after the bias
-  DType real = DType::F32;  ///< dtype of x and y where these are real
+  bool bias = false;                         ///< f32 [OC], added after the scales
+  Activation activation = Activation::None;  ///< after the bias
+  DType real = DType::F32;                   ///< dtype of x and y where these are real
 
   std::int64_t channels_of_group() const { return c / groups; }
   std::int64_t outputs_of_group() const { return oc / groups; }

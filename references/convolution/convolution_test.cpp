@@ -48,7 +48,7 @@ TEST(Convolution, ReadsItsParameters) {
   EXPECT_THAT(linear.x_shape(), ElementsAre(42, 12));
   EXPECT_THAT(linear.y_shape(), ElementsAre(42, 3));
   EXPECT_TRUE(linear.bias);
-  EXPECT_TRUE(linear.relu);
+  EXPECT_EQ(linear.activation, Activation::Relu);
   EXPECT_EQ(linear.real, DType::F16);
 }
 
