@@ -168,6 +168,15 @@ std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return too_large({point.forms[2], DType::I8, point.tensors[2].shape});
 }
 
+/// Derived, so that it is no part of the data of cases without it, which are older than it (data_text()).
+ParamSpec activation() {
+  ParamSpec spec = activation_param();
+  spec.fallback.reset();
+  spec.derive = [](const Params&) { return Value(std::string("none")); };
+  spec.doc += "; by default none";
+  return spec;
+}
+
 ParamSpec alpha() {
   ParamSpec spec = number("alpha").by_default(1.0).says("factor of b, rounded to float32");
   spec.min_number = -largest_alpha;
@@ -205,7 +214,7 @@ Op q8ta_add() {
                  shape("b_shape", rank(1, 4))
                      .derived([](const Params& earlier) { return earlier.ints("shape"); })
                      .says("by default a's; aligned at the right, dims are equal or one of them is 1"),
-                 alpha(), activation_param(), qparams("a"), qparams("b"), qparams("y")},
+                 alpha(), activation(), qparams("a"), qparams("b"), qparams("y")},
       .tensors = tensors,
       .reference = references::q8ta_add,
       .work = work,
