@@ -20,13 +20,16 @@ HeightWidth pair_of(const Params& params, std::string_view name) {
 /// [h, w], or [top, left, bottom, right].
 void read_padding(const Params& params, Convolution& conv) {
   const std::vector<std::int64_t>& sides = params.ints("padding");
-  if (sides.size() != 2 && sides.size() != 4) {
-    throw ParameterError("padding", fmt::format("padding has {} entries, but must be [h, w] or [top, left, "
-                                                "bottom, right]",
-                                                sides.size()));
-  }
   conv.padding = {sides[0], sides[1]};
   conv.padding_end = sides.size() == 4 ? HeightWidth{sides[2], sides[3]} : conv.padding;
+}
+
+void check_padding(const Params& params) {
+  const std::size_t sides = params.ints("padding").size();
+  if (sides == 2 || sides == 4) return;
+  throw ParameterError(
+      "padding",
+      fmt::format("padding has {} entries, but must be [h, w] or [top, left, bottom, right]", sides));
 }
 
 /// "1 x 2", or "1 x 2 before and 0 x 3 after x" where its sides differ.
@@ -129,6 +132,7 @@ Convolution checked_convolution(const Params& params) {
 }
 
 Convolution convolution_params(const Params& params, std::int64_t largest_depth) {
+  check_padding(params);
   const Convolution conv = checked_convolution(params);
   check_groups(conv);
   if (conv.depth() > largest_depth) {

@@ -101,6 +101,7 @@ TEST(Convolution, PaddingHasTwoOrFourSides) {
   params.set("padding", std::vector<std::int64_t>{1, 1, 0});
   EXPECT_EQ(error_of([&] { convolution_params(params, any_depth); }),
             "padding has 3 entries, but must be [h, w] or [top, left, bottom, right]");
+  EXPECT_NO_THROW(checked_convolution(params)) << "the default of y is derived before parameters are checked";
   params.set("padding", std::vector<std::int64_t>{1, 1, 1, 1});
   EXPECT_THAT(convolution_params(params, any_depth).size_of_y(), ElementsAre(4, 4));
 }
