@@ -32,7 +32,7 @@ struct Share {
 bool is_aligned(const Convolution& conv, const Physical& x, const Share& share) {
   constexpr HeightWidth ones{1, 1}, zeros{0, 0};
   return x.form().layout == Layout::P4W4C && share.pixels == 4 && conv.kernel == ones &&
-         conv.stride == ones && conv.padding == zeros && !conv.transposed;
+         conv.stride == ones && conv.padding == zeros && conv.padding_end == zeros && !conv.transposed;
 }
 
 bool wants_dot(const BuildContext& context) {

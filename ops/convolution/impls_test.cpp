@@ -223,6 +223,10 @@ class ConvolutionsTest : public ConvolutionTest {
     sizes.stride = pair(draw, 1, 3);
     sizes.padding = pair(draw, 0, 2);
     sizes.dilation = pair(draw, 1, draw.pick(1, 3));
+    if (draw.pick(0, 1) == 1) {  // the padding of each side
+      const Pair end = pair(draw, 0, 2);
+      sizes.padding.insert(sizes.padding.end(), end.begin(), end.end());
+    }
     return sizes;
   }
 

@@ -1,4 +1,5 @@
 #include "harness/op/op.h"
+#include "ops/common/activation.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -193,7 +194,7 @@ void bind(Dispatch& dispatch, const std::string& name, Resource resource) {
 void add_epilogue(Program& program, Dispatch& dispatch, const BuildContext& context,
                   const Convolution& conv) {
   const bool fixed = context.params.choice("epilogue") == "fixed_point";
-  dispatch.defines.push_back({"RELU", flag(conv.relu)});
+  dispatch.defines.push_back(activation_define(conv.activation));
   dispatch.defines.push_back({"FIXED_POINT", flag(fixed)});
   dispatch.defines.push_back(rounding_define(context.device));
   if (fixed) {
@@ -320,8 +321,8 @@ std::optional<std::string> too_far(const Convolution& conv) {
   constexpr std::int64_t most = 1 << 30;
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const std::int64_t length = axis == 0 ? conv.h : conv.w;
-    const std::int64_t reach = std::max(
-        {length + 2 * conv.padding[axis], conv.stride[axis], conv.dilation[axis] * (conv.kernel[axis] - 1)});
+    const std::int64_t reach = std::max({length + conv.both_paddings(axis), conv.stride[axis],
+                                         conv.dilation[axis] * (conv.kernel[axis] - 1)});
     if (reach > most)
       return fmt::format("coordinates reach {}, which exceeds the {} that this kernel can count", reach,
                          most);

@@ -178,10 +178,16 @@ TEST_F(DepthwiseTest, AgreesWithItsReferenceOnRandomPoints) {
     geometry.w = draw.pick(1, 12);
     geometry.kernel = pair(1, 5);
     geometry.padding = pair(0, 4);
+    if (draw.pick(0, 1) == 1) {
+      geometry.padding.push_back(draw.pick(0, 4));
+      geometry.padding.push_back(draw.pick(0, 4));
+    }
     geometry.stride = pair(1, 3);
     geometry.dilation = pair(1, draw.pick(1, 3));
     const auto is_empty = [&](std::size_t axis, std::int64_t length) {
-      return length + 2 * geometry.padding[axis] < geometry.dilation[axis] * (geometry.kernel[axis] - 1) + 1;
+      const std::size_t end = geometry.padding.size() == 4 ? axis + 2 : axis;
+      return length + geometry.padding[axis] + geometry.padding[end] <
+             geometry.dilation[axis] * (geometry.kernel[axis] - 1) + 1;
     };
     if (is_empty(0, geometry.h) || is_empty(1, geometry.w)) continue;
     Tune tune{{"rows", draw.one_of<std::int64_t>({1, 2, 4, 8})},

@@ -1,6 +1,7 @@
 #include "ops/convolution/tensors.h"
 
 #include "harness/base/error.h"
+#include "ops/common/activation.h"
 #include "ops/linear/requantizers.h"
 #include "ops/linear/tensors.h"
 #include "references/convolution/conv2d.h"
@@ -25,6 +26,16 @@ ParamSpec pair(std::string name, std::int64_t least, std::int64_t by_default, co
       .says(doc);
 }
 
+ParamSpec padding_param(bool is_pointwise) {
+  return ints("padding", is_pointwise ? rank(2) : rank(2, 4))
+      .at_least(0)
+      .by_default(std::vector<std::int64_t>{0, 0})
+      .says(is_pointwise
+                ? "0x0"
+                : "rows and columns of real zeros around x: [h, w], the same on both sides, or [top, "
+                  "left, bottom, right]");
+}
+
 std::vector<ParamSpec> sizes(ConvolutionKind kind) {
   const bool is_depthwise = kind == ConvolutionKind::Depthwise;
   const auto channels = [](const Params& params) { return Value(params.integer("C")); };
@@ -43,8 +54,7 @@ std::vector<ParamSpec> geometry(ConvolutionKind kind) {
       is_pointwise ? pair("kernel", 1, 1, "height and width of the kernel: 1x1")
                    : ints("kernel", rank(2)).at_least(1).says("height and width of the kernel"),
       pair("stride", 1, 1, is_pointwise ? "1x1" : "along the height and the width"),
-      pair("padding", 0, 0, is_pointwise ? "0x0" : "rows and columns of real zeros on each side of x"),
-      pair("dilation", 1, 1, "distance between the kernel's taps"),
+      padding_param(is_pointwise), pair("dilation", 1, 1, "distance between the kernel's taps"),
       integer("groups").at_least(1).by_default(std::int64_t{1}).says("of channels: divides C and OC")};
   if (kind == ConvolutionKind::Depthwise) {
     all.back() = integer("groups")
@@ -104,7 +114,7 @@ std::vector<ParamSpec> convolution_params(ConvolutionKind kind, std::vector<Para
   std::ranges::move(geometry(kind), std::back_inserter(all));
   // y's default scale depends on all parameters of the convolution, so it comes last.
   all.push_back(boolean("bias").by_default(false).says("whether there is a tensor `bias`, added to y"));
-  all.push_back(choice("activation", {"none", "relu"}).by_default(std::string("none")));
+  all.push_back(activation_param());
   std::ranges::move(own, std::back_inserter(all));
   return all;
 }

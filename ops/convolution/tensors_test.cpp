@@ -87,6 +87,22 @@ TEST_F(ConvolutionTensorsTest, AnEmptyYIsRefused) {
   EXPECT_NE(complaint("q8ta_conv2d_transposed", {.h = 1, .kernel = {1, 1}}), "");
 }
 
+TEST_F(ConvolutionTensorsTest, PaddingMayDifferBetweenTheSides) {
+  const Op& op = op_of("q8ta_conv2d");
+  const auto y_of = [&](const Pair& padding) {
+    return op.tensors(params_of(op, {.h = 8, .w = 8, .padding = padding})).back().shape;
+  };
+  EXPECT_EQ(y_of({1, 0}), (Shape{1, 8, 8, 6}));
+  EXPECT_EQ(y_of({1, 0, 2, 5}), (Shape{1, 8, 9, 11}));
+  for (const std::string name : {"q8ta_conv2d", "q8ta_conv2d_transposed", "conv2d_q8csw"}) {
+    EXPECT_EQ(complaint(name, {.padding = {1, 1, 1}}),
+              "padding has 3 entries, but must be [h, w] or [top, left, bottom, right]");
+  }
+  EXPECT_EQ(complaint("q8ta_conv2d", {.h = 1, .kernel = {3, 3}, .padding = {0, 1, 1, 0}}),
+            "y would be 0 x 6: the kernel of 3 x 3, dilated by 1 x 1, does not fit x of 1 x 7 with a padding "
+            "of 0 x 1 before and 1 x 0 after x");
+}
+
 TEST_F(ConvolutionTensorsTest, OutputPaddingIsLessThanAStep) {
   const std::string op = "q8ta_conv2d_transposed";
   EXPECT_EQ(complaint(op, {.stride = {2, 3}, .output_padding = {1, 2}}), "");

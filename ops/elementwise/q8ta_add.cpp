@@ -1,6 +1,7 @@
 #include "ops/elementwise/q8ta_add.h"
 
 #include "harness/op/op.h"
+#include "ops/common/activation.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -64,7 +65,8 @@ constexpr double smallest_alpha = 0x1p-126;
 
 /// Why the output equals a, or nothing.
 std::string copy_because(const Params& params, const Shape& y_shape) {
-  const bool is_copy = params.number("alpha") == 0 && params.qparams("a") == params.qparams("y") &&
+  const bool is_copy = references::activation_of(params) == references::Activation::None &&
+                       params.number("alpha") == 0 && params.qparams("a") == params.qparams("y") &&
                        numel(y_shape) == numel(params.ints("shape"));
   return is_copy ? "alpha is 0, and the qparams of a and y are equal" : "";
 }
@@ -140,6 +142,7 @@ Program fused(const BuildContext& context) {
   dispatch.defines = {{"WHOLE_QUADS", flag(whole)},
                       {"A_WHOLE", flag(a_whole)},
                       {"B_WHOLE", flag(b_whole)},
+                      activation_define(references::activation_of(context.params)),
                       rounding_define(context.device)};
   dispatch.constants = {{"axis_count", static_cast<std::uint32_t>(axes.size())},
                         {"spreads_a", spreads(a, y) ? 1U : 0U},
@@ -163,6 +166,15 @@ std::optional<std::string> invalid_reason(const ImplPoint& point) {
     return "alpha " + to_string(Value(alpha)) + " is not a normal float32: devices may flush it to zero";
   }
   return too_large({point.forms[2], DType::I8, point.tensors[2].shape});
+}
+
+/// Derived, so that it is no part of the data of cases without it, which are older than it (data_text()).
+ParamSpec activation() {
+  ParamSpec spec = activation_param();
+  spec.fallback.reset();
+  spec.derive = [](const Params&) { return Value(std::string("none")); };
+  spec.doc += "; by default none";
+  return spec;
 }
 
 ParamSpec alpha() {
@@ -197,12 +209,12 @@ bool spreads(const Physical& operand, const Physical& y) {
 Op q8ta_add() {
   return {
       .name = "q8ta_add",
-      .summary = "a + alpha * b on int8x4 tensors, with requantization and broadcasting",
+      .summary = "a + alpha * b on int8x4 tensors, with an activation, requantization and broadcasting",
       .params = {shape("shape", rank(1, 4)).says("of a"),
                  shape("b_shape", rank(1, 4))
                      .derived([](const Params& earlier) { return earlier.ints("shape"); })
                      .says("by default a's; aligned at the right, dims are equal or one of them is 1"),
-                 alpha(), qparams("a"), qparams("b"), qparams("y")},
+                 alpha(), activation(), qparams("a"), qparams("b"), qparams("y")},
       .tensors = tensors,
       .reference = references::q8ta_add,
       .work = work,

@@ -146,6 +146,7 @@ Params add_params(const Shape& shape, const Shape& b_shape, double alpha, const 
   params.set("shape", shape);
   params.set("b_shape", b_shape);
   params.set("alpha", alpha);
+  params.set("activation", std::string("none"));
   params.set("a", scales.a);
   params.set("b", scales.b);
   params.set("y", scales.y);

@@ -1,6 +1,7 @@
 #include "ops/linear/product.h"
 
 #include "ops/choose_qparams/row_quantization.h"
+#include "ops/common/activation.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -180,7 +181,7 @@ void add_y(Program& program, Binder& binder, const BuildContext& context, const 
   binder.define("Y_F16", flag(y.dtype() == DType::F16));
   binder.define("Y_ALIGNED", flag(linear.n % 4 == 0));
   binder.define("SUMS", sums_define(kind, needs));
-  binder.define("RELU", flag(linear.relu));
+  binder.define(activation_define(linear.activation));
   const bool fixed = is_fixed_point(context.params);
   binder.define("FIXED_POINT", flag(fixed));
   if (fixed) {

@@ -4,6 +4,7 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/linear/tensors.h"
+#include "references/linear/linear_integer.h"
 
 #include <fmt/format.h>
 
@@ -47,6 +48,7 @@ Resource requantizers(Program& program, const BuildContext& context) {
 }
 
 void check_fixed_point(const Params& params) {
+  references::check_fixed_point_activation(params);
   const FillDomain w_scale = weight_scales({1}).domain;
   const double x_over_y = static_cast<double>(params.qparams("x").scale) / params.qparams("y").scale;
   const double least = x_over_y * w_scale.lo, largest = x_over_y * w_scale.hi;

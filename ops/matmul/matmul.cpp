@@ -77,13 +77,6 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
   return work;
 }
 
-/// The slots of a's rows (shaders/linear/rows.glslh): each matrix of a batch begins with a tile.
-Slots slots_of(const Matmul& op, std::int64_t tile_m) {
-  if (op.batch == 1) return {op.m, op.m};
-  const std::int64_t of_plane = div_up(op.m, tile_m) * tile_m;
-  return {op.batch * of_plane, of_plane};
-}
-
 /// Gives `product` the bindings, #defines and push constants of shaders/matmul/operands.glslh.
 void add_operands(Dispatch& product, const BuildContext& context, const Slots& slots, std::int64_t tiles_n,
                   bool for_halves) {
@@ -124,14 +117,10 @@ std::optional<std::string> invalid_reason(const ImplPoint& point) {
 Program build_tiled(const BuildContext& context) {
   const Matmul op = matmul_params(context.params);
   const Tiling tiling = tiling_of(context, linear_of(op), of_reals);
-  const Slots slots = slots_of(op, tiling.m);
-  const std::int64_t tiles_n = div_up(op.n, tiling.n);
-  Dispatch product{.label = "product", .shader = "matmul_tiled.comp"};
-  add_operands(product, context, slots, tiles_n, false);
-  product.defines.push_back({"STEPS_AT_ONCE", "4"});
-  set_constant(product, "x_loads", div_up(tiling.m / 4 * tiling.k, tiling.invocations()));
-  set_constant(product, "w_loads", div_up(tiling.n / 4 * tiling.k, tiling.invocations()));
-  add_tiling(product, tiling, of_reals, div_up(slots.all, tiling.m) * tiles_n, context.device);
+  const Slots slots = slots_of_planes(op.batch, op.m, tiling.m);
+  Dispatch product = tiled_product(tiling, slots.all, op.n, context.device);
+  product.defines.push_back({"CONV1D", "0"});
+  add_operands(product, context, slots, div_up(op.n, tiling.n), false);
   return {.dispatches = {std::move(product)}};
 }
 
@@ -155,7 +144,7 @@ CoopmatTiling coopmat_tiling_of(const BuildContext& context) {
 Program build_coopmat(const BuildContext& context) {
   const Matmul op = matmul_params(context.params);
   const CoopmatTiling tiling = coopmat_tiling_of(context);
-  const Slots slots = slots_of(op, tiling.m);
+  const Slots slots = slots_of_planes(op.batch, op.m, tiling.m);
   const std::int64_t tiles_n = div_up(op.n, tiling.n);
   Dispatch product{.label = "product", .shader = "matmul_coopmat.comp"};
   add_operands(product, context, slots, tiles_n, true);
@@ -209,6 +198,22 @@ Impl auto_matmul() {
 }
 
 }  // namespace
+
+Slots slots_of_planes(std::int64_t planes, std::int64_t rows, std::int64_t tile_m) {
+  if (planes == 1) return {rows, rows};
+  const std::int64_t of_plane = div_up(rows, tile_m) * tile_m;
+  return {planes * of_plane, of_plane};
+}
+
+Dispatch tiled_product(const Tiling& tiling, std::int64_t rows, std::int64_t columns,
+                       const DeviceInfo& device) {
+  Dispatch product{.label = "product", .shader = "matmul_tiled.comp"};
+  product.defines.push_back({"STEPS_AT_ONCE", "4"});
+  set_constant(product, "x_loads", div_up(tiling.m / 4 * tiling.k, tiling.invocations()));
+  set_constant(product, "w_loads", div_up(tiling.n / 4 * tiling.k, tiling.invocations()));
+  add_tiling(product, tiling, of_reals, div_up(rows, tiling.m) * div_up(columns, tiling.n), device);
+  return product;
+}
 
 Impl tiled_matmul() {
   Impl impl{.name = "tiled"};

@@ -1,8 +1,11 @@
 #pragma once
 
 #include "harness/op/op.h"
+#include "ops/linear/product.h"
+#include "ops/linear/tiled.h"
 #include "references/matmul/matmul.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,15 @@ namespace assay::ops {
 /// The op of this name, whose parameters are `before`, then M, K, N and dtype, then `after`.
 Op matmul_op(std::string name, std::string summary, std::vector<ParamSpec> before = {},
              std::vector<ParamSpec> after = {});
+
+/// The slots of a's rows (shaders/linear/rows.glslh), `rows` in each of `planes` matrices: where there are
+/// several, each begins with a tile of `tile_m` rows.
+Slots slots_of_planes(std::int64_t planes, std::int64_t rows, std::int64_t tile_m);
+
+/// A dispatch of the kernel of tiled_matmul() that computes tiles of y, `rows` (slots) by `columns`. The
+/// caller adds the operands' bindings, #defines and push constants.
+Dispatch tiled_product(const Tiling& tiling, std::int64_t rows, std::int64_t columns,
+                       const DeviceInfo& device);
 
 /// The impl whose workgroups compute tiles of y from slabs of a and b in shared memory
 /// (shaders/matmul/matmul_tiled.comp).

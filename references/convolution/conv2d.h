@@ -65,7 +65,8 @@ void for_each_sum(const Convolution& conv, const IntegerRows& x, const IntegerRo
 /// y = act((sum over kh, kw and the channels of the group of x * w) * w_scale[n] + bias[n]), n being the
 /// output channel; the padding is zero. Bounded: values are float64, and the magnitude is (sum of |x||w|) *
 /// w_scale[n] + |bias[n]|, for an impl whose error is at most a unit error times it: gamma(r) where at most r
-/// roundings lie between any product, or the bias, and y. A float16 store adds 1 ulp. A NaN passes relu.
+/// roundings lie between any product, or the bias, and y. hardswish, whose slope is at most 1.5 and which
+/// rounds four times, doubles the magnitude. A float16 store adds 1 ulp. A NaN passes activations.
 /// `inputs`: x (f32 or f16 [N, C, H, W]), w (i8 [OC, C / groups, kh, kw]), w_scale (f32 [OC]) and, if the
 /// parameter says so, bias (f32 [OC]); y is [N, OC, height, width]. Throws ParameterError like
 /// convolution_params().
@@ -75,10 +76,10 @@ std::vector<Expected> conv2d_q8csw(const Params& params, std::span<const HostTen
 /// acc = sum over kh, kw and the channels of the group of (x_q - x.zero_point) * w, exact in int32, where the
 /// padding is real zero and adds nothing, and y = act(float(acc) * fl32(x.scale * w_scale[n]) + bias[n]), n
 /// being the output channel, each step a float32 operation in that order; without a bias nothing is added.
-/// relu passes a NaN (of the bias) and makes no -0. float32 is exact; float16 is the float32 value rounded to
-/// nearest even, bounded by 1 ulp. `inputs`: x (f32 or f16 [N, C, H, W]), w (i8 [OC, C / groups, kh, kw]),
-/// w_scale (f32 [OC]) and, if the parameter says so, bias (f32 [OC]); y is [N, OC, height, width]. Throws
-/// ParameterError like convolution_params().
+/// Activations are those of references/common/activation.h; they pass a NaN (of the bias). float32 is exact;
+/// float16 is the float32 value rounded to nearest even, bounded by 1 ulp. `inputs`: x (f32 or f16 [N, C, H,
+/// W]), w (i8 [OC, C / groups, kh, kw]), w_scale (f32 [OC]) and, if the parameter says so, bias (f32 [OC]); y
+/// is [N, OC, height, width]. Throws ParameterError like convolution_params().
 std::vector<Expected> conv2d_q8ta_q8csw(const Params& params, std::span<const HostTensor> inputs);
 
 /// acc = sum over kh, kw and the channels of the group of (x - x.zero_point) * w, exact in int32, where the

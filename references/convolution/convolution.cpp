@@ -17,6 +17,28 @@ HeightWidth pair_of(const Params& params, std::string_view name) {
   return {both[0], both[1]};
 }
 
+/// [h, w], or [top, left, bottom, right].
+void read_padding(const Params& params, Convolution& conv) {
+  const std::vector<std::int64_t>& sides = params.ints("padding");
+  conv.padding = {sides[0], sides[1]};
+  conv.padding_end = sides.size() == 4 ? HeightWidth{sides[2], sides[3]} : conv.padding;
+}
+
+void check_padding(const Params& params) {
+  const std::size_t sides = params.ints("padding").size();
+  if (sides == 2 || sides == 4) return;
+  throw ParameterError(
+      "padding",
+      fmt::format("padding has {} entries, but must be [h, w] or [top, left, bottom, right]", sides));
+}
+
+/// "1 x 2", or "1 x 2 before and 0 x 3 after x" where its sides differ.
+std::string padding_text(const Convolution& conv) {
+  const auto text = [](const HeightWidth& sides) { return fmt::format("{} x {}", sides[0], sides[1]); };
+  if (conv.padding == conv.padding_end) return text(conv.padding);
+  return fmt::format("{} before and {} after x", text(conv.padding), text(conv.padding_end));
+}
+
 void check_groups(const Convolution& conv) {
   for (const auto& [name, channels] : {std::pair{"C", conv.c}, {"OC", conv.oc}}) {
     if (channels % conv.groups == 0) continue;
@@ -30,9 +52,9 @@ void check_size_of_y(const Convolution& conv) {
   if (size[0] >= 1 && size[1] >= 1) return;
   throw ParameterError("kernel",
                        fmt::format("y would be {} x {}: the kernel of {} x {}, dilated by {} x {}, does not "
-                                   "fit x of {} x {} with a padding of {} x {}",
+                                   "fit x of {} x {} with a padding of {}",
                                    size[0], size[1], conv.kernel[0], conv.kernel[1], conv.dilation[0],
-                                   conv.dilation[1], conv.h, conv.w, conv.padding[0], conv.padding[1]));
+                                   conv.dilation[1], conv.h, conv.w, padding_text(conv)));
 }
 
 void check_output_padding(const Convolution& conv) {
@@ -58,9 +80,9 @@ HeightWidth Convolution::size_of_y() const {
     const std::int64_t length = i == 0 ? h : w;
     const std::int64_t reach = dilation[i] * (kernel[i] - 1);
     if (transposed) {
-      size[i] = (length - 1) * stride[i] - 2 * padding[i] + reach + output_padding[i] + 1;
+      size[i] = (length - 1) * stride[i] - both_paddings(i) + reach + output_padding[i] + 1;
     } else {
-      const std::int64_t last = length + 2 * padding[i] - reach - 1;
+      const std::int64_t last = length + both_paddings(i) - reach - 1;
       size[i] = last < 0 ? 0 : last / stride[i] + 1;
     }
   }
@@ -84,7 +106,7 @@ Linear Convolution::linear_of_group() const {
   linear.k = depth();
   linear.n = outputs_of_group();
   linear.bias = bias;
-  linear.relu = relu;
+  linear.activation = activation;
   linear.real = real;
   return linear;
 }
@@ -98,18 +120,19 @@ Convolution checked_convolution(const Params& params) {
   conv.oc = params.integer("OC");
   conv.kernel = pair_of(params, "kernel");
   conv.stride = pair_of(params, "stride");
-  conv.padding = pair_of(params, "padding");
+  read_padding(params, conv);
   conv.dilation = pair_of(params, "dilation");
   conv.groups = params.integer("groups");
   conv.transposed = params.has("output_padding");
   if (conv.transposed) conv.output_padding = pair_of(params, "output_padding");
   conv.bias = params.boolean("bias");
-  conv.relu = params.choice("activation") == "relu";
+  conv.activation = activation_of(params);
   if (params.has("dtype")) conv.real = parse_dtype(params.choice("dtype")).value();
   return conv;
 }
 
 Convolution convolution_params(const Params& params, std::int64_t largest_depth) {
+  check_padding(params);
   const Convolution conv = checked_convolution(params);
   check_groups(conv);
   if (conv.depth() > largest_depth) {

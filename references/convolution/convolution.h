@@ -3,6 +3,7 @@
 #include "harness/op/params.h"
 #include "harness/tensor/dtype.h"
 #include "harness/tensor/tensor.h"
+#include "references/common/activation.h"
 #include "references/linear/linear.h"
 
 #include <array>
@@ -23,12 +24,14 @@ using HeightWidth = std::array<std::int64_t, 2>;
 struct Convolution {
   std::int64_t n = 1, c = 1, h = 1, w = 1;
   std::int64_t oc = 1;
-  HeightWidth kernel{1, 1}, stride{1, 1}, padding{0, 0}, dilation{1, 1}, output_padding{0, 0};
+  HeightWidth kernel{1, 1}, stride{1, 1}, dilation{1, 1}, output_padding{0, 0};
+  HeightWidth padding{0, 0};      ///< above x and to its left
+  HeightWidth padding_end{0, 0};  ///< below x and to its right: only y's size depends on it
   std::int64_t groups = 1;
   bool transposed = false;
-  bool bias = false;        ///< f32 [OC], added after the scales
-  bool relu = false;        ///< max(., 0) after the bias
-  DType real = DType::F32;  ///< dtype of x and y where these are real
+  bool bias = false;                         ///< f32 [OC], added after the scales
+  Activation activation = Activation::None;  ///< after the bias
+  DType real = DType::F32;                   ///< dtype of x and y where these are real
 
   std::int64_t channels_of_group() const { return c / groups; }
   std::int64_t outputs_of_group() const { return oc / groups; }
@@ -37,8 +40,10 @@ struct Convolution {
   Shape x_shape() const { return {n, c, h, w}; }
   /// The shape of w: [OC, C / groups, kh, kw]; transposed [C, OC / groups, kh, kw].
   Shape w_shape() const;
-  /// The height and width of y: floor((H + 2p - d(k - 1) - 1) / s) + 1; transposed (H - 1)s - 2p + d(k - 1) +
-  /// output_padding + 1.
+  /// The rows (axis 0) or columns (1) of padding on both sides together.
+  std::int64_t both_paddings(std::size_t axis) const { return padding[axis] + padding_end[axis]; }
+  /// The height and width of y: floor((H + both paddings - d(k - 1) - 1) / s) + 1; transposed (H - 1)s - both
+  /// paddings + d(k - 1) + output_padding + 1.
   HeightWidth size_of_y() const;
   Shape y_shape() const { return {n, oc, size_of_y()[0], size_of_y()[1]}; }
   /// The index of x along an axis (0: height, 1: width) that a tap at an index of y meets. Nothing in the
@@ -52,9 +57,10 @@ struct Convolution {
 };
 
 /// Reads N, C, H, W, OC, kernel, stride, padding, dilation, groups, bias and activation; output_padding (of
-/// transposed ones) and dtype where the op has them. Throws ParameterError where groups does not divide C and
-/// OC, where y would be empty, where depth() exceeds `largest_depth`, and where output_padding is below
-/// neither the stride nor the dilation.
+/// transposed ones) and dtype where the op has them. `padding` is [h, w], the same on both sides, or [top,
+/// left, bottom, right]. Throws ParameterError where it is neither, where groups does not divide C and OC,
+/// where y would be empty, where depth() exceeds `largest_depth`, and where output_padding is below neither
+/// the stride nor the dilation.
 Convolution convolution_params(const Params& params, std::int64_t largest_depth);
 
 /// Reads parameters that have been checked already.

@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "references/convolution/convolution_test_support.h"
+#include "tests/support/error_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ TEST(Convolution, ReadsItsParameters) {
   EXPECT_THAT(linear.x_shape(), ElementsAre(42, 12));
   EXPECT_THAT(linear.y_shape(), ElementsAre(42, 3));
   EXPECT_TRUE(linear.bias);
-  EXPECT_TRUE(linear.relu);
+  EXPECT_EQ(linear.activation, Activation::Relu);
   EXPECT_EQ(linear.real, DType::F16);
 }
 
@@ -68,6 +69,41 @@ TEST(Convolution, SizeOfYLeavesOutStridesThatDoNotFit) {
   EXPECT_THAT(size_of_y({.h = 7, .w = 8, .kernel = {3, 3}, .stride = {3, 3}, .dilation = {3, 2}}),
               ElementsAre(1, 2));
   EXPECT_THAT(size_of_y({.h = 2, .w = 3, .kernel = {5, 7}, .padding = {2, 2}}), ElementsAre(2, 1));
+}
+
+TEST(Convolution, SizeOfYHasThePaddingOfBothSides) {
+  EXPECT_THAT(size_of_y({.h = 8, .w = 9, .kernel = {3, 3}, .padding = {1, 0}, .padding_end = Pair{0, 4}}),
+              ElementsAre(7, 11));
+  EXPECT_THAT(size_of_y({.h = 8, .w = 8, .kernel = {3, 3}, .stride = {2, 2}, .padding_end = Pair{1, 0}}),
+              ElementsAre(4, 3));
+  EXPECT_THAT(size_of_y({.h = 4,
+                         .w = 5,
+                         .kernel = {3, 3},
+                         .padding = {2, 0},
+                         .padding_end = Pair{1, 3},
+                         .output_padding = Pair{0, 0}}),
+              ElementsAre(3, 4));
+}
+
+TEST(Convolution, ATapMeetsXAfterThePaddingBeforeIt) {
+  const Convolution conv = convolution_params(
+      convolution_case({.h = 4, .w = 4, .kernel = {3, 3}, .padding = {2, 1}, .padding_end = Pair{0, 3}}),
+      any_depth);
+  EXPECT_EQ(conv.met(0, 0, 1), std::nullopt);
+  EXPECT_EQ(conv.met(0, 0, 2), 0);
+  EXPECT_EQ(conv.met(1, 0, 1), 0);
+  EXPECT_EQ(conv.met(1, 4, 0), 3);
+  EXPECT_EQ(conv.met(1, 4, 1), std::nullopt);
+}
+
+TEST(Convolution, PaddingHasTwoOrFourSides) {
+  Params params = convolution_case({.h = 4, .w = 4, .kernel = {3, 3}});
+  params.set("padding", std::vector<std::int64_t>{1, 1, 0});
+  EXPECT_EQ(error_of([&] { convolution_params(params, any_depth); }),
+            "padding has 3 entries, but must be [h, w] or [top, left, bottom, right]");
+  EXPECT_NO_THROW(checked_convolution(params)) << "the default of y is derived before parameters are checked";
+  params.set("padding", std::vector<std::int64_t>{1, 1, 1, 1});
+  EXPECT_THAT(convolution_params(params, any_depth).size_of_y(), ElementsAre(4, 4));
 }
 
 TEST(Convolution, SizeOfYOfTransposedOnesUndoesThatOfOthers) {

@@ -13,6 +13,12 @@ std::vector<std::int64_t> list_of(const Pair& pair) {
   return {pair[0], pair[1]};
 }
 
+std::vector<std::int64_t> padding_of(const ConvolutionSizes& sizes) {
+  std::vector<std::int64_t> sides = list_of(sizes.padding);
+  if (sizes.padding_end) sides.insert(sides.end(), sizes.padding_end->begin(), sizes.padding_end->end());
+  return sides;
+}
+
 /// Manifests of transposed convolutions have one number for both axes.
 Pair pair_of(const nlohmann::json& params, const char* name, std::int64_t fallback) {
   if (!params.contains(name)) return {fallback, fallback};
@@ -47,7 +53,9 @@ class Loops {
     for (std::size_t axis = 0; axis < 2; ++axis) {
       kernel_[axis] = params.ints("kernel")[axis];
       stride_[axis] = params.ints("stride")[axis];
-      padding_[axis] = params.ints("padding")[axis];
+      const std::vector<std::int64_t>& sides = params.ints("padding");
+      padding_[axis] = sides[axis];
+      paddings_[axis] = sides[axis] + sides[sides.size() == 4 ? axis + 2 : axis];
       dilation_[axis] = params.ints("dilation")[axis];
       y_[axis] = transposed_ ? transposed_length(axis, params.ints("output_padding")[axis]) : length(axis);
     }
@@ -68,14 +76,14 @@ class Loops {
   std::int64_t length(std::size_t axis) const {
     std::int64_t count = 0;
     std::int64_t end = dilation_[axis] * (kernel_[axis] - 1);
-    for (; end < x_[axis] + 2 * padding_[axis]; end += stride_[axis]) ++count;
+    for (; end < x_[axis] + paddings_[axis]; end += stride_[axis]) ++count;
     return count;
   }
 
   /// The last tap of the last value of x, less the padding on both sides.
   std::int64_t transposed_length(std::size_t axis, std::int64_t output_padding) const {
     const std::int64_t last = (x_[axis] - 1) * stride_[axis] + dilation_[axis] * (kernel_[axis] - 1);
-    return last + 1 - 2 * padding_[axis] + output_padding;
+    return last + 1 - paddings_[axis] + output_padding;
   }
 
   /// c counts the channels of o's group.
@@ -110,7 +118,7 @@ class Loops {
 
   std::int64_t c_, oc_, groups_;
   Pair x_;
-  Pair kernel_{}, stride_{}, padding_{}, dilation_{}, y_{};
+  Pair kernel_{}, stride_{}, padding_{}, paddings_{}, dilation_{}, y_{};
   bool transposed_;
   const Add& add_;
 };
@@ -126,7 +134,7 @@ Params convolution_case(const ConvolutionSizes& sizes) {
   params.set("OC", sizes.oc);
   params.set("kernel", list_of(sizes.kernel));
   params.set("stride", list_of(sizes.stride));
-  params.set("padding", list_of(sizes.padding));
+  params.set("padding", padding_of(sizes));
   params.set("dilation", list_of(sizes.dilation));
   params.set("groups", sizes.groups);
   if (sizes.output_padding) params.set("output_padding", list_of(*sizes.output_padding));
@@ -172,6 +180,15 @@ std::vector<ConvolutionSizes> awkward_sizes() {
        .padding = {1, 1},
        .groups = 7},
       {.c = 5, .h = 6, .w = 7, .oc = 15, .kernel = {3, 3}, .padding = {2, 0}, .groups = 5},
+      {.n = 2,
+       .c = 3,
+       .h = 6,
+       .w = 5,
+       .oc = 4,
+       .kernel = {3, 2},
+       .padding = {0, 2},
+       .padding_end = Pair{3, 1}},
+      {.c = 4, .h = 8, .w = 7, .oc = 5, .kernel = {3, 3}, .stride = {2, 2}, .padding_end = Pair{1, 1}},
       {.n = 2, .c = 70, .h = 3, .w = 4, .oc = 3, .kernel = {3, 3}, .padding = {1, 1}},
       {.n = 2, .c = 13, .h = 5, .w = 3, .oc = 70},
   };
@@ -209,6 +226,16 @@ std::vector<ConvolutionSizes> awkward_transposed_sizes() {
        .stride = {2, 1},
        .padding = {2, 1},
        .groups = 5,
+       .output_padding = Pair{1, 0}},
+      {.n = 2,
+       .c = 3,
+       .h = 4,
+       .w = 3,
+       .oc = 4,
+       .kernel = {3, 3},
+       .stride = {2, 2},
+       .padding = {0, 2},
+       .padding_end = Pair{1, 1},
        .output_padding = Pair{1, 0}},
       {.c = 2,
        .h = 1,

@@ -20,6 +20,7 @@ struct ConvolutionSizes {
   std::int64_t n = 1, c = 1, h = 1, w = 1, oc = 1;
   Pair kernel{1, 1}, stride{1, 1}, padding{0, 0}, dilation{1, 1};
   std::int64_t groups = 1;
+  std::optional<Pair> padding_end{};     ///< below x and to its right; the same as `padding` unless given
   std::optional<Pair> output_padding{};  ///< for transposed convolutions
 };
 

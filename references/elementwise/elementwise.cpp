@@ -106,6 +106,7 @@ std::vector<Expected> q8ta_add(const Params& params, std::span<const HostTensor>
   const Operand b(inputs[1], dims, terms_of(params.qparams("b"), static_cast<float>(params.number("alpha"))));
   const float inverse = 1.0F / params.qparams("y").scale;
   const auto zero_point = static_cast<float>(params.qparams("y").zero_point);
+  const Activation activation = activation_of(params);
   std::int8_t* y = outputs[0].values.as<std::int8_t>().data();
   const std::int64_t grain = std::max<std::int64_t>(1, (1 << 15) / dims.w);
   parallel_for(dims.n * dims.c * dims.h, grain, [&](std::int64_t first, std::int64_t last) {
@@ -116,7 +117,8 @@ std::vector<Expected> q8ta_add(const Params& params, std::span<const HostTensor>
       const std::int8_t* a_row = a.row(n, c, h);
       const std::int8_t* b_row = b.row(n, c, h);
       for (std::int64_t w = 0; w < dims.w; ++w) {
-        y[line * dims.w + w] = quantize(a.term(a_row, w) + b.term(b_row, w), inverse, zero_point);
+        const float sum = a.term(a_row, w) + b.term(b_row, w);
+        y[line * dims.w + w] = quantize(activated(activation, sum), inverse, zero_point);
       }
     }
   });

@@ -22,14 +22,15 @@ std::array<std::int8_t, 256> rectified_bytes(const QParams& x, const QParams& y)
 /// ParameterError on "b_shape" where they do not fit.
 Shape broadcast(const Shape& shape, const Shape& b_shape);
 
-/// y = clamp(roundEven(((a - a.zero_point) * a.scale + alpha * ((b - b.zero_point) * b.scale)) * inv_y) +
+/// y = clamp(roundEven(act((a - a.zero_point) * a.scale + alpha * ((b - b.zero_point) * b.scale)) * inv_y) +
 /// y.zero_point), with a and b broadcast to y's shape. inv_y = fl32(1 / y.scale), and alpha is the parameter
 /// as a float32. The differences are taken in int32; then each step is a float32 operation, in this order:
 ///   ra = (a - a.zero_point) * a.scale
 ///   rb = (b - b.zero_point) * b.scale
 ///   t = alpha * rb
 ///   s = ra + t
-///   v = s * inv_y
+///   f = act(s)                 (references/common/activation.h)
+///   v = f * inv_y
 ///   clamp(roundEven(v) + y.zero_point, -128, 127)
 /// Exact. `inputs`: a, b.
 std::vector<Expected> q8ta_add(const Params& params, std::span<const HostTensor> inputs);

@@ -105,6 +105,7 @@ TEST(Q8taRelu, GivesTheGoldenVectors) {
 struct Scales {
   QParams a, b, y;
   double alpha = 1;
+  std::string activation = "none";
 };
 
 HostTensor added(const HostTensor& a, const HostTensor& b, const Scales& scales) {
@@ -113,6 +114,7 @@ HostTensor added(const HostTensor& a, const HostTensor& b, const Scales& scales)
   params.set("b", scales.b);
   params.set("y", scales.y);
   params.set("alpha", scales.alpha);
+  params.set("activation", scales.activation);
   std::vector<Expected> outputs = q8ta_add(params, std::vector{a, b});
   EXPECT_EQ(outputs.size(), 1U);
   EXPECT_TRUE(outputs[0].bound.empty());
@@ -220,6 +222,20 @@ TEST(Broadcast, RefusesDimsThatDifferAndAreNotOne) {
   }
 }
 
+TEST(Q8taAdd, ActivatesTheSumBeforeItIsQuantized) {
+  const HostTensor a = bytes({5}, {-40, -10, 10, 20, 60}), b = bytes({5}, {0, 0, 0, 0, 0});
+  const auto with = [&](const std::string& activation) {
+    const HostTensor y = added(a, b, {{0.125F, 0}, {1, 0}, {0.125F, -2}, 1, activation});
+    const std::span<const std::int8_t> q = y.as<std::int8_t>();
+    return std::vector<int>(q.begin(), q.end());
+  };
+  EXPECT_THAT(with("none"), testing::ElementsAre(-42, -12, 8, 18, 58));
+  EXPECT_THAT(with("relu"), testing::ElementsAre(-2, -2, 8, 18, 58));
+  EXPECT_THAT(with("relu6"), testing::ElementsAre(-2, -2, 8, 18, 46));
+  // -1.25 * 1.75 / 6 = -0.36; 1.25 * 4.25 / 6 = 0.89; 2.5 * 5.5 / 6 = 2.29
+  EXPECT_THAT(with("hardswish"), testing::ElementsAre(-2, -5, 5, 16, 58));
+}
+
 TEST(Q8taAdd, GivesTheGoldenVectors) {
   const std::vector<Golden> vectors = golden_vectors("q8ta_add");
   EXPECT_EQ(vectors.size(), 5U);
@@ -231,7 +247,7 @@ TEST(Q8taAdd, GivesTheGoldenVectors) {
     };
     const HostTensor pre = golden.tensor("pre");
     const HostTensor y = added(golden.tensor("a"), golden.tensor("b"),
-                               {qparams("a"), qparams("b"), qparams("y"), of.at("alpha")});
+                               {qparams("a"), qparams("b"), qparams("y"), of.at("alpha"), "none"});
     const GoldenMatch match = compare(y, golden.tensor("y"), &pre);
     EXPECT_EQ(match.mismatches, 0) << golden.name;
     flips += match.flips;

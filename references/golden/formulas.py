@@ -461,6 +461,25 @@ def conv2d_q8csw(vector):
     return {"y": Computed(y, error=error + np.abs(y) * 2.0**-50)}
 
 
+def conv1d(vector):
+    """y = sum x * w + b along one axis: a 2D convolution of images that are one row high."""
+    params, x, w = vector.params, vector["x"].astype(f64), vector["w"].astype(f64)
+    of_a_row = {"groups": params["groups"], "stride": [1, params["stride"]], "padding": [0, params["padding"]],
+                "dilation": [1, params["dilation"]]}
+    bias = vector["bias"].astype(f64)[:, None]
+    y, size = (convolved(of_x[:, :, None], of_w[:, :, None], of_a_row)[:, :, 0] + of_bias for of_x, of_w, of_bias in (
+        (x, w, bias), (np.abs(x), np.abs(w), np.abs(bias))))
+    return {"y": in_float64(y, size)}
+
+
+def conv1d_dw(vector):
+    return conv1d(vector)
+
+
+def conv1d_pw(vector):
+    return conv1d(vector)
+
+
 def int8_convolution(acc, vector):
     """acc * (s_x * s_w) + b, and the error of its float64 steps."""
     scaled = acc * (vector.params["x_scale"] * by_channel(vector["w_scale"]))
@@ -635,7 +654,7 @@ def addmm(vector):
 
 FORMULAS = {function.__name__: function for function in (
     addmm, bmm, choose_qparams_affine, choose_qparams_per_row, choose_qparams_per_token_asymmetric, choose_qparams_tensor,
-    conv2d_q8csw, conv2d_q8ta_q8csw, dequantize_affine, embedding_q4gsw, layer_norm, layout, linear_dq8ca_q4gsw,
-    linear_q4gsw, linear_q8csw, linear_q8ta_q8csw, linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_conv2d,
+    conv1d_dw, conv1d_pw, conv2d_q8csw, conv2d_q8ta_q8csw, dequantize_affine, embedding_q4gsw, layer_norm, layout,
+    linear_dq8ca_q4gsw, linear_q4gsw, linear_q8csw, linear_q8ta_q8csw, linear_qta8a_qga4w_qta8o, pixel_shuffle, q8ta_add, q8ta_conv2d,
     q8ta_conv2d_transposed, q8ta_linear, q8ta_pixel_shuffle, q8ta_relu, quantize_affine, quantize_per_channel,
     quantize_per_tensor, quantize_per_token, rms_norm, rotary_embedding, sdpa, silu_mul, softmax, update_cache)}

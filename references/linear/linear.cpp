@@ -31,7 +31,7 @@ Linear checked_linear(const Params& params) {
   linear.k = params.integer("K");
   linear.n = params.integer("N");
   linear.bias = params.boolean("bias");
-  linear.relu = params.choice("activation") == "relu";
+  linear.activation = activation_of(params);
   if (params.has("group_size")) linear.group_size = params.integer("group_size");
   if (params.has("dtype")) linear.real = parse_dtype(params.choice("dtype")).value();
   return linear;

@@ -3,6 +3,7 @@
 #include "harness/op/params.h"
 #include "harness/tensor/dtype.h"
 #include "harness/tensor/tensor.h"
+#include "references/common/activation.h"
 
 #include <cstdint>
 #include <limits>
@@ -27,8 +28,8 @@ struct Linear {
   std::int64_t group_size =
       0;              ///< neighbours along K that share a scale of w; divides K. 0: a whole row shares it
   bool bias = false;  ///< f32 [N], added after the scales
-  bool relu = false;  ///< max(., 0) after the bias
-  DType real = DType::F32;  ///< dtype of x or y where these are real
+  Activation activation = Activation::None;  ///< after the bias
+  DType real = DType::F32;                   ///< dtype of x or y where these are real
 
   std::int64_t rows() const { return numel(batch) * m; }
   std::int64_t groups() const { return group_size == 0 ? 1 : k / group_size; }
@@ -37,10 +38,10 @@ struct Linear {
   /// The shape of tensors with one value per row of x: [..., M].
   Shape row_shape() const;
 
-  /// The activation: max(value, 0) where the op has a relu, and never -0; a NaN stays one.
+  /// The value after the activation.
   template <class Real>
   Real activated(Real value) const {
-    return relu && value <= 0 ? Real{0} : value;
+    return references::activated(activation, value);
   }
 
  private:

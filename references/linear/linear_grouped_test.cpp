@@ -60,7 +60,7 @@ struct PlainDynamic {
     }
     if (linear.bias) value += inputs[5].at(n);
     if (linear.bias) magnitude += std::fabs(inputs[5].at(n));
-    if (linear.relu) value = std::max(value, 0.0);
+    if (linear.activation == Activation::Relu) value = std::max(value, 0.0);
   }
 };
 
@@ -211,7 +211,7 @@ struct PlainGrouped {
     }
     if (linear.bias) value += inputs[6].at(n);
     if (linear.bias) magnitude += std::fabs(inputs[6].at(n));
-    if (linear.relu) value = std::max(value, 0.0);
+    if (linear.activation == Activation::Relu) value = std::max(value, 0.0);
   }
 
   static double sum_of_block(const Linear& linear, const std::vector<HostTensor>& inputs, std::int64_t m,

@@ -95,19 +95,31 @@ std::int8_t requantized(const FixedPointChannel& channel, std::int32_t sum, bool
   return static_cast<std::int8_t>(std::clamp<std::int64_t>(q, -128, 127));
 }
 
+void check_fixed_point_activation(const Params& params) {
+  const Activation activation = activation_of(params);
+  if (activation == Activation::None || activation == Activation::Relu) return;
+  throw ParameterError(
+      "activation",
+      fmt::format("activation {} is of real values, which epilogue fixed_point does not compute: "
+                  "use epilogue float32, or none or relu",
+                  params.choice("activation")));
+}
+
 Int8Epilogue::Int8Epilogue(const Params& params, const Linear& linear, const IntegerRows& w,
                            std::span<const float> w_scale, std::span<const float> bias)
     : floats_{linear, params.qparams("x").scale, w_scale, bias},
       y_(params.qparams("y")),
       inverse_(1.0F / y_.scale) {
   if (params.choice("epilogue") == "fixed_point") {
+    check_fixed_point_activation(params);
     channels_ = fixed_point_channels(params.qparams("x"), y_, w, w_scale, bias);
   }
 }
 
 std::int8_t Int8Epilogue::operator()(std::int64_t n, std::int32_t sum) const {
   if (channels_.empty()) return quantized(floats_(n, sum), inverse_, static_cast<float>(y_.zero_point));
-  return requantized(channels_[static_cast<std::size_t>(n)], sum, floats_.linear.relu, y_.zero_point);
+  return requantized(channels_[static_cast<std::size_t>(n)], sum,
+                     floats_.linear.activation == Activation::Relu, y_.zero_point);
 }
 
 std::vector<Expected> linear_q8ta_q8csw(const Params& params, std::span<const HostTensor> inputs) {

@@ -62,6 +62,9 @@ std::vector<FixedPointChannel> fixed_point_channels(const QParams& x, const QPar
 std::int8_t requantized(const FixedPointChannel& channel, std::int32_t sum, bool relu,
                         std::int32_t zero_point);
 
+/// Throws ParameterError where the activation is neither none nor relu.
+void check_fixed_point_activation(const Params& params);
+
 /// Computes an int8 from an int32 sum of (x - x.zero_point) * w, as the parameters `epilogue`, x and y say:
 ///   float32: f = FloatEpilogue,
 ///            y = clamp(roundEven(f * fl32(1 / y.scale)) + y.zero_point, -128, 127), each step a float32

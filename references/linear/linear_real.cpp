@@ -49,8 +49,10 @@ void RealEpilogue::set(BoundedOutput& y, std::int64_t index, std::int64_t n, dou
                        double magnitude) const {
   const auto channel = static_cast<std::size_t>(n);
   const double added = bias.empty() ? 0 : static_cast<double>(bias[channel]);
+  // A slope of at most 1.5, and four roundings of values that are no larger than what is activated.
+  const double factor = linear.activation == Activation::Hardswish ? 2 : 1;
   y.set(index, linear.activated(sum * scale[channel] + added),
-        magnitude * std::fabs(scale[channel]) + std::fabs(added));
+        factor * (magnitude * std::fabs(scale[channel]) + std::fabs(added)));
 }
 
 std::vector<Expected> real_linear(const Linear& linear, const HostTensor& x, const RealRows& w,

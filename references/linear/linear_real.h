@@ -14,7 +14,8 @@
 namespace assay::references {
 
 /// The float64 epilogue of a sum of x * w and of its magnitude, the sum of |x||w|. y becomes act(sum *
-/// scale[n] + bias[n]) with the magnitude * |scale[n]| + |bias[n]|. Without a bias nothing is added.
+/// scale[n] + bias[n]) with the magnitude * |scale[n]| + |bias[n]|, twice that with hardswish. Without a bias
+/// nothing is added.
 struct RealEpilogue {
   const Linear& linear;
   std::span<const double> scale;

@@ -109,7 +109,7 @@ struct PlainQ4 {
     }
     if (linear.bias) value += inputs[3].at(n);
     if (linear.bias) magnitude += std::fabs(inputs[3].at(n));
-    if (linear.relu) value = std::fmax(value, 0.0);
+    if (linear.activation == Activation::Relu) value = std::fmax(value, 0.0);
   }
 };
 

@@ -54,7 +54,7 @@ TEST(Linear, RefusesGroupsThatShareAWordOrDoNotFillARow) {
 TEST(Linear, ReluKeepsNaNAndMakesNoNegativeZero) {
   Linear linear;
   EXPECT_EQ(linear.activated(-2.5), -2.5);
-  linear.relu = true;
+  linear.activation = Activation::Relu;
   EXPECT_EQ(linear.activated(-2.5), 0);
   EXPECT_EQ(linear.activated(2.5F), 2.5F);
   EXPECT_FALSE(std::signbit(linear.activated(-0.0F)));

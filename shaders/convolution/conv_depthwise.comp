@@ -14,11 +14,12 @@
 //                 an invocation's windows begin at even columns of x, apart from the padding
 // STORED          words of y that are stored at once, 1, 2 or 4: neighbours in memory, possibly padding of a row
 // STORES          OUTPUTS / STORED
-// RELU            1: y is not negative
+// ACTIVATION      see common/activation.glslh
 // FIXED_POINT     1: y by multiplication and shift of integers (REQUANTIZERS_AT); 0: by float32 operations
 //                 (W_SCALE_AT, and BIAS_AT where there is a bias)
 // ROUNDS_TO_EVEN  see common/rounding.glslh
 
+#include "common/activation.glslh"
 #include "common/guards.glslh"
 #include "common/packing.glslh"
 #include "common/requantize.glslh"
@@ -355,8 +356,11 @@ uint tame_word_of(SUMS4 sum, Channels channels) {
 #else
   const float low = float(-128 - push.y_zero_point);
 #endif
-  return quantized_word(reals_of(sum, channels), push.y_inverse_scale, push.y_zero_point, low,
-                        float(127 - push.y_zero_point));
+  vec4 reals = reals_of(sum, channels);
+#if ACTIVATES_REALS
+  for (uint i = 0u; i < 4u; ++i) reals[i] = activated(reals[i]);
+#endif
+  return quantized_word(reals, push.y_inverse_scale, push.y_zero_point, low, float(127 - push.y_zero_point));
 }
 
 // The word of y where a step may be a NaN, which gives the zero point.
@@ -364,10 +368,7 @@ uint word_of(SUMS4 sum, Channels channels) {
   const vec4 reals = reals_of(sum, channels);
   ivec4 integers;
   for (uint i = 0u; i < 4u; ++i) {
-    float real = reals[i];
-#if RELU
-    if ((floatBitsToUint(real) >> 31) != 0u && !is_nan(real)) real = 0.0;
-#endif
+    const float real = activated(reals[i]);
     integers[i] =
         int(rounded_and_clamped(product(real, push.y_inverse_scale), 0.0, float(push.y_zero_point), -128.0, 127.0));
   }

@@ -1,17 +1,19 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y = clamp(roundEven((ra + alpha * rb) * (1 / y_scale)) + y_zero_point) with r = (q - zero_point) * scale, each step a
-// float32 operation, between int8x4 buffers of one layout; a and b broadcast to y.
+// y = clamp(roundEven(act(ra + alpha * rb) * (1 / y_scale)) + y_zero_point) with r = (q - zero_point) * scale, each
+// step a float32 operation, between int8x4 buffers of one layout; a and b broadcast to y.
 //
 // WHOLE_QUADS       1: a vector is four words of y, which differ only along the fastest axis; 0: one word
 // A_WHOLE, B_WHOLE  1: the four words are neighbours in that operand, too; 0: they are the same word
+// ACTIVATION        see common/activation.glslh
 // ROUNDS_TO_EVEN    see common/rounding.glslh
 //
 // The host merges the dims of y, in memory order, into the fewest axes along which the operands differ: one where no
 // dim is broadcast. A word of y needs one word of each operand, whose lanes line up, unless the packed dim is
 // broadcast: then the word's lowest lane is spread over all four.
 
+#include "common/activation.glslh"
 #include "common/guards.glslh"
 #include "common/vectors.glslh"
 #include "common/requantize.glslh"
@@ -102,8 +104,15 @@ uint sum_of_words(uint a_word, uint b_word) {
   for (uint i = 0u; i < 4u; ++i) {
     const float b_real = product(b_integers[i], push.b.scale);
     sums[i] = sum(product(a_integers[i], push.a.scale), product(push.alpha, b_real));
+#if ACTIVATES_REALS
+    sums[i] = activated(sums[i]);
+#endif
   }
+#if RELU
+  const float low = 0.0;  // to which negative values are clamped
+#else
   const float low = float(-128 - push.y_zero_point);
+#endif
   const float high = float(127 - push.y_zero_point);
   return quantized_word(sums, push.y_inverse_scale, push.y_zero_point, low, high);
 }

@@ -5,6 +5,7 @@
 // 4 * COLUMN_QUADS of it. K is processed in slabs of `steps`: a slab of a and of b lies in shared memory, k by k, while
 // the next one is being loaded into registers.
 //
+// CONV1D  1: the operands are those of a pointwise convolution along one axis: a is its w, b its x
 // ROWS, COLUMN_QUADS, ...: see linear/linear_tiled.comp and the included files
 
 #include "common/guards.glslh"
@@ -16,7 +17,11 @@ layout(constant_id = 6) const uint steps = 16u;   // values along K of a slab
 layout(constant_id = 8) const uint x_loads = 1u;  // loads of an invocation for a slab
 layout(constant_id = 9) const uint w_loads = 1u;
 
+#if CONV1D
+#include "convolution/conv1d_operands.glslh"
+#else
 #include "matmul/operands.glslh"
+#endif
 #define STEP_VECTOR vec4
 #include "linear/tile_sums.glslh"
 
@@ -29,7 +34,7 @@ layout(constant_id = 9) const uint w_loads = 1u;
 uint quad_of_a(uint number, uint first_step) { return first_step / 4u + number % (steps / 4u); }
 
 vec4 load_a(Tile tile, uint number, uint first_step) {
-  const Row row = existing_row(tile.first_slot + number / (steps / 4u));
+  const Row row = row_of_a(tile.first_slot + number / (steps / 4u));
   return existing_quad(row, min(quad_of_a(number, first_step), (push.depth - 1u) / 4u));
 }
 

@@ -319,7 +319,7 @@ TEST(LinearFault, ScratchSizedByKIsWrittenPastItsEndWhereMIsMore) {
 }
 
 TEST(LinearFault, AReluThatIsNotPassedOnIsSeen) {
-  const Op op = damaged("linear_q8csw", "gemv", with_define("linear_gemv.comp", "RELU", "0"));
+  const Op op = damaged("linear_q8csw", "gemv", with_define("linear_gemv.comp", "ACTIVATION", "0"));
   EXPECT_EQ(run(op, 5, 64).status, Status::Pass) << "without a relu";
   expect_wrong(op, "wrong_value", "^y\\[.*expected 0 by the reference, got -",
                set("activation", std::string("relu")));

@@ -6,6 +6,7 @@
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/expand.h"
 #include "harness/cases/fit_array.h"
+#include "harness/op/data_text.h"
 #include "harness/tensor/tensor.h"
 
 #include <fmt/format.h>
@@ -195,8 +196,8 @@ void append_forms_and_impl(const Case& point, std::string& id) {
 // Builds a text before hashing it. Every part is named and terminated, so that two different data sets never
 // give the same text.
 std::uint64_t data_key(const Case& point, const std::function<std::string(const ArrayFile&)>& hash_of) {
-  std::string text =
-      fmt::format("op {}\nparams {}\nseed {}\n", point.op->name, point.params->canonical(), point.seed);
+  std::string text = fmt::format("op {}\nparams {}\nseed {}\n", point.op->name,
+                                 data_text(*point.op, *point.params), point.seed);
   if (!point.op->definition.empty())
     text += fmt::format("definition {}\n{}", point.op->definition.size(), point.op->definition);
   for (const auto& [tensor, fill] : point.fills) {

@@ -4,6 +4,7 @@
 #include "harness/base/error.h"
 #include "harness/base/hash.h"
 #include "harness/cases/fit_array.h"
+#include "harness/op/data_text.h"
 #include "harness/op/op.h"
 #include "harness/tensor/npy/array_file.h"
 #include "harness/tensor/tensor.h"
@@ -30,7 +31,7 @@ HostTensor read_tensor(const TensorSpec& spec, const ArrayFile& file, const std:
 /// What outputs that are written in part begin with is drawn from the case's own seed whatever the data set:
 /// data sets share the memory of outputs.
 std::vector<HostTensor> make_inputs(const Case& test_case, std::uint64_t seed) {
-  const std::uint64_t key = hash64(test_case.op->name + "\n" + test_case.params->canonical());
+  const std::uint64_t key = hash64(test_case.op->name + "\n" + data_text(*test_case.op, *test_case.params));
   std::vector<HostTensor> inputs;
   for (std::size_t i = 0; i < test_case.tensors->size(); ++i) {
     const TensorSpec& spec = test_case.tensors[i];

@@ -220,14 +220,19 @@ ParameterChanges other_geometry(const Case&, const Point& point) {
   ParameterChanges changes;
   for (const auto& [name, value] : point.params.all()) {
     const auto* own = std::get_if<std::vector<std::int64_t>>(&value);
-    if (own == nullptr || own->size() != 2 || (name != "stride" && name != "dilation" && name != "padding"))
-      continue;
+    if (own == nullptr || (name != "stride" && name != "dilation" && name != "padding")) continue;
     const auto add = [&, key = name](const std::vector<std::int64_t>& other) {
       if (other == *own) return;
       changes.push_back({ErrorKind::Index,
                          fmt::format("{} ({}) were {}", key, to_string(Shape(*own)), to_string(Shape(other))),
                          [key, other](Point& at) { at.params.set(key, other); }});
     };
+    if (own->size() == 4 && name == "padding") {
+      const std::vector<std::int64_t>& sides = *own;  // top, left, bottom, right
+      add({sides[2], sides[3], sides[0], sides[1]});
+      add({sides[1], sides[0], sides[3], sides[2]});
+    }
+    if (own->size() != 2) continue;
     const std::int64_t none = name == "padding" ? 0 : 1;
     add({none, (*own)[1]});
     add({(*own)[0], none});

@@ -212,14 +212,16 @@ enum class Outside : std::uint8_t { RealZero, Zero, Nearest, First };
 
 /// The position of an image in a larger frame.
 struct Frame {
-  std::int64_t rows = 0, columns = 0;  ///< of the frame, on either side
-  std::int64_t down = 0, right = 0;    ///< distance by which the image is moved
+  std::int64_t rows = 0, columns = 0;          ///< of the frame, above the image and to its left
+  std::int64_t rows_end = 0, columns_end = 0;  ///< below it and to its right
+  std::int64_t down = 0, right = 0;            ///< distance by which the image is moved
   Outside outside = Outside::RealZero;
 };
 
 HostTensor framed(const HostTensor& x, const Frame& by, double real_zero) {
   const Shape& from = x.shape();
-  HostTensor frame(x.dtype(), {from[0], from[1], from[2] + 2 * by.rows, from[3] + 2 * by.columns});
+  HostTensor frame(
+      x.dtype(), {from[0], from[1], from[2] + by.rows + by.rows_end, from[3] + by.columns + by.columns_end});
   for (std::int64_t i = 0; i < frame.numel(); ++i) {
     const std::vector<std::int64_t> at = coordinates(frame.shape(), i);
     const std::int64_t h = at[2] - by.rows - by.down, w = at[3] - by.columns - by.right;
@@ -234,9 +236,11 @@ HostTensor framed(const HostTensor& x, const Frame& by, double real_zero) {
   return frame;
 }
 
-bool has_ints(const Params& params, const char* name) {
-  return params.has(name) && std::holds_alternative<std::vector<std::int64_t>>(params.at(name)) &&
-         params.ints(name).size() == 2;
+/// Whether padding is [h, w] or [top, left, bottom, right].
+bool has_padding(const Params& params) {
+  if (!params.has("padding")) return false;
+  const auto* sides = std::get_if<std::vector<std::int64_t>>(&params.at("padding"));
+  return sides != nullptr && (sides->size() == 2 || sides->size() == 4);
 }
 
 /// The padding of a convolution's parameters becomes a part of its image.
@@ -244,12 +248,15 @@ Counterfactual in_frame(const Case& test_case, ErrorKind kind, std::string text,
   const Case* of = &test_case;
   return {kind, std::move(text), [of, by](Point& point) {
             Frame frame = by;
-            frame.rows = point.params.ints("padding")[0];
-            frame.columns = point.params.ints("padding")[1];
+            const std::vector<std::int64_t> sides = point.params.ints("padding");
+            frame.rows = sides[0];
+            frame.columns = sides[1];
+            frame.rows_end = sides[sides.size() - 2];
+            frame.columns_end = sides[sides.size() - 1];
             point.inputs[0] = framed(point.inputs[0], frame, zero_of_input(*of, point, 0, 0));
             point.params.set("padding", std::vector<std::int64_t>{0, 0});
-            point.params.set("H", point.params.integer("H") + 2 * frame.rows);
-            point.params.set("W", point.params.integer("W") + 2 * frame.columns);
+            point.params.set("H", point.params.integer("H") + frame.rows + frame.rows_end);
+            point.params.set("W", point.params.integer("W") + frame.columns + frame.columns_end);
           }};
 }
 
@@ -266,7 +273,7 @@ Counterfactual zero_point_kept(const Case& test_case) {
 }
 
 bool is_convolution(const Point& point) {
-  return !point.inputs.empty() && point.inputs[0].shape().size() == 4 && has_ints(point.params, "padding") &&
+  return !point.inputs.empty() && point.inputs[0].shape().size() == 4 && has_padding(point.params) &&
          point.params.has("H") && point.params.has("W");
 }
 

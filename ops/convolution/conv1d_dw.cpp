@@ -1,0 +1,68 @@
+#include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
+#include "ops/common/unit_error.h"
+#include "ops/convolution/conv1d.h"
+
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Conv1d;
+using references::conv1d_params;
+
+constexpr std::int64_t values_of_quad = 4;
+
+void add_geometry(Dispatch& dispatch, const Conv1d& conv) {
+  set_constant(dispatch, "kernel", conv.kernel);
+  set_constant(dispatch, "stride", conv.stride);
+  set_constant(dispatch, "dilation", conv.dilation);
+  set_constant(dispatch, "padding", conv.padding);
+}
+
+Program build(const BuildContext& context) {
+  const Conv1d conv = conv1d_params(context.params);
+  const std::int64_t length = conv.length_of_y(), values = numel(conv.y_shape());
+  const std::int64_t quads = div_up(values, values_of_quad);
+  const bool one_row = length % values_of_quad == 0;
+  Dispatch dispatch{.label = "convolution", .shader = "conv1d_depthwise.comp"};
+  for (const auto& [name, value] : {std::pair{"F16", conv.dtype == DType::F16},
+                                    {"ONE_ROW", one_row},
+                                    {"WHOLE", values % values_of_quad == 0},
+                                    {"ROLLING", one_row && conv.stride == conv.dilation},
+                                    {"HAS_BIAS", conv.bias}})
+    dispatch.defines.push_back({name, flag(value)});
+  add_geometry(dispatch, conv);
+  dispatch.push.add(quads).add(values).add(length);
+  add(dispatch.push, divider(length));
+  dispatch.push.add(conv.l).add(conv.c);
+  add(dispatch.push, divider(conv.c));
+  for (std::uint32_t i = 0; i < context.tensors.size(); ++i)
+    dispatch.bindings.emplace_back(Resource::tensor(i));
+  set_grid(dispatch, context, quads);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+/// Consecutive roundings in an element: a product and a sum for each tap, and the bias.
+double unit_error(const BuildContext& context) {
+  return gamma_of(conv1d_params(context.params).kernel + 2);
+}
+
+Impl direct() {
+  Impl impl{.name = "direct"};
+  impl.summary = "an invocation computes four neighbours of y";
+  impl.ceiling = Ceiling::Fp32;
+  impl.tunables = {local_size_tunable()};
+  impl.build = build;
+  impl.invalid_reason = conv1d_invalid_reason;
+  impl.unit_error = unit_error;
+  return impl;
+}
+
+}  // namespace
+
+Op conv1d_dw() {
+  return conv1d_op("conv1d_dw", "depthwise convolution of real values along one axis", true, {direct()});
+}
+
+}  // namespace assay::ops

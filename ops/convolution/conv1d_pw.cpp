@@ -1,0 +1,100 @@
+#include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
+#include "ops/common/unit_error.h"
+#include "ops/convolution/conv1d.h"
+#include "ops/matmul/matmul.h"
+#include "references/linear/linear.h"
+
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Conv1d;
+using references::conv1d_params;
+
+constexpr LinearKind of_reals{XKind::Real, WeightKind::Int8};
+
+/// The convolution as a product for the choice of tiles: w by x, each sequence a matrix of its own.
+references::Linear linear_of(const Conv1d& conv) {
+  references::Linear linear;
+  if (conv.n > 1) linear.batch = {conv.n};
+  linear.m = conv.outputs;
+  linear.k = conv.c;
+  linear.n = conv.length_of_y();
+  linear.real = conv.dtype;
+  return linear;
+}
+
+/// Whether some places of y read the padding.
+bool reads_padding(const Conv1d& conv) {
+  const Conv1d::Range met = conv.met_by(0);
+  return met.first > 0 || met.last < conv.length_of_y();
+}
+
+/// Gives `product` the bindings, #defines and push constants of shaders/convolution/conv1d_operands.glslh.
+void add_operands(Dispatch& product, const Conv1d& conv, const Slots& slots, std::int64_t tiles_n) {
+  const std::int64_t length = conv.length_of_y();
+  const bool copies_places = conv.stride == 1 && conv.padding == 0 && length == conv.l;
+  for (const auto& [name, value] : {std::pair{"CONV1D", true},
+                                    {"X_F16", conv.dtype == DType::F16},
+                                    {"X_ALIGNED", conv.c % 4 == 0},
+                                    {"X_EIGHTS", false},
+                                    {"Y_ALIGNED", length % 4 == 0},
+                                    {"B_ALIGNED", copies_places && length % 4 == 0},
+                                    {"PADDED", reads_padding(conv)},
+                                    {"PLANES", conv.n > 1}})
+    product.defines.push_back({name, flag(value)});
+  std::vector<const char*> places{"B_AT", "X_AT"};
+  if (conv.bias) places.push_back("CHANNEL_BIAS_AT");
+  places.push_back("Y_AT");
+  for (std::uint32_t i = 0; i < places.size(); ++i) {
+    product.defines.push_back({places[i], std::to_string(i)});
+    product.bindings.emplace_back(Resource::tensor(i));
+  }
+  PushConstants& push = product.push;
+  push.add(conv.outputs).add(slots.all).add(slots.of_plane);
+  add(push, divider(slots.of_plane));
+  push.add(conv.c).add(length).add(div_up(length, 4)).add(tiles_n);
+  add(push, divider(tiles_n));
+  push.add(conv.l).add(conv.stride).add(conv.padding);
+}
+
+Program build(const BuildContext& context) {
+  const Conv1d conv = conv1d_params(context.params);
+  const Tiling tiling = tiling_of(context, linear_of(conv), of_reals);
+  const Slots slots = slots_of_planes(conv.n, conv.outputs, tiling.m);
+  Dispatch product = tiled_product(tiling, slots.all, conv.length_of_y(), context.device);
+  add_operands(product, conv, slots, div_up(conv.length_of_y(), tiling.n));
+  return {.dispatches = {std::move(product)}};
+}
+
+std::optional<std::string> unsupported_reason(const BuildContext& context) {
+  const references::Linear linear = linear_of(conv1d_params(context.params));
+  return tiling_unsupported_reason(tiling_of(context, linear, of_reals), of_reals, context.device);
+}
+
+/// Consecutive roundings in an element: a product and a sum for each channel, and the bias.
+double unit_error(const BuildContext& context) {
+  return gamma_of(conv1d_params(context.params).c + 2);
+}
+
+Impl tiled() {
+  Impl impl{.name = "tiled"};
+  impl.summary = "tiles in shared memory: w times each sequence of x";
+  impl.ceiling = Ceiling::Fp32;
+  impl.tunables = tiling_tunables(of_reals);
+  impl.build = build;
+  impl.invalid_reason = conv1d_invalid_reason;
+  impl.unsupported_reason = unsupported_reason;
+  impl.unit_error = unit_error;
+  return impl;
+}
+
+}  // namespace
+
+Op conv1d_pw() {
+  return conv1d_op("conv1d_pw", "pointwise convolution of real values along one axis", false, {tiled()});
+}
+
+}  // namespace assay::ops

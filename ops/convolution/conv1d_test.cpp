@@ -1,0 +1,152 @@
+#include "ops/convolution/conv1d.h"
+
+#include "harness/base/error.h"
+#include "ops/registry.h"
+#include "tests/support/error_text.h"
+#include "tests/support/on_device.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <utility>
+
+// conv1d_pw and conv1d_dw: which kernels are built, what is refused, and random points compared with the
+// reference.
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+using testing::HasSubstr;
+
+struct Sizes {
+  std::int64_t n = 1, c = 8, l = 16, oc = 6;
+  std::int64_t kernel = 1, stride = 1, dilation = 1;
+  std::vector<std::int64_t> padding{0};
+  std::string dtype = "f32";
+};
+
+class Conv1dTest : public OnDeviceTest {
+ protected:
+  Params params_of(const Op& op, const Sizes& sizes) const {
+    Params params;
+    for (const auto& [name, value] : {std::pair{"N", sizes.n},
+                                      {"C", sizes.c},
+                                      {"L", sizes.l},
+                                      {"OC", sizes.oc},
+                                      {"kernel", sizes.kernel},
+                                      {"stride", sizes.stride},
+                                      {"dilation", sizes.dilation}}) {
+      if (op.find_param(name) != nullptr) params.set(name, value);
+    }
+    params.set("padding", sizes.padding);
+    params.set("dtype", sizes.dtype);
+    return with_defaults(op, std::move(params));
+  }
+
+  Trial trial_of(const std::string& name, const Sizes& sizes) const {
+    Trial trial{.op = ops.find(name)};
+    trial.params = params_of(*trial.op, sizes);
+    add_forms(trial);
+    return trial;
+  }
+
+  static void add_forms(Trial& trial) {
+    trial.forms.assign(trial.op->tensors(trial.params).size(), Form{Storage::Buffer, Layout::WP});
+  }
+
+  std::string define_in(const std::string& op, const Sizes& sizes, std::string_view name) {
+    const Program program = program_of(trial_of(op, sizes));
+    const std::vector<Define>& defines = program.dispatches.back().defines;
+    const auto found = std::ranges::find(defines, name, &Define::name);
+    return found == defines.end() ? "none" : found->value;
+  }
+
+  std::string refusal(const std::string& op, const Sizes& sizes) const {
+    const Trial trial = trial_of(op, sizes);
+    const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+    return trial.op->impls.front()
+        .invalid_reason({trial.params, tensors, trial.forms, trial.tune})
+        .value_or("");
+  }
+
+  std::int64_t operations(const std::string& op, const Sizes& sizes) const {
+    const Trial trial = trial_of(op, sizes);
+    return trial.op->work(trial.params, trial.op->tensors(trial.params)).operations;
+  }
+
+  const Registry ops = registry();
+};
+
+TEST_F(Conv1dTest, AgreesWithItsReferenceOnRandomPoints) {
+  Draw draw(29);
+  int tried = 0;
+  for (int round = 0; round < 200 && tried < 60 && !HasFatalFailure(); ++round) {
+    const bool depthwise = draw.pick(0, 1) == 1;
+    Sizes sizes{.n = draw.pick(1, 3), .c = draw.pick(1, 40), .l = draw.pick(1, 50), .oc = draw.pick(1, 40)};
+    sizes.kernel = depthwise ? draw.pick(1, 9) : 1;
+    sizes.stride = draw.pick(1, 3);
+    sizes.dilation = depthwise ? draw.pick(1, 3) : 1;
+    sizes.padding = {draw.pick(0, 5)};
+    if (draw.pick(0, 1) == 1) sizes.padding.push_back(draw.pick(0, 5));
+    sizes.dtype = draw.one_of<std::string>({"f32", "f16"});
+    if (sizes.l + sizes.padding.front() + sizes.padding.back() <= sizes.dilation * (sizes.kernel - 1))
+      continue;
+    Trial trial = trial_of(depthwise ? "conv1d_dw" : "conv1d_pw", sizes);
+    trial.params.set("bias", draw.pick(0, 1) == 1);
+    add_forms(trial);
+    trial.seed = static_cast<std::uint64_t>(round);
+    trial.fill = draw.one_of<FillKind>({FillKind::Normal, FillKind::Wide, FillKind::Mixed, FillKind::Nan});
+    expect_right(trial);
+    ++tried;
+  }
+  EXPECT_EQ(tried, 60);
+}
+
+TEST_F(Conv1dTest, QuadsOfXAreReadWhereTheyBecomeQuadsOfY) {
+  EXPECT_EQ(define_in("conv1d_pw", {}, "B_ALIGNED"), "1");
+  EXPECT_EQ(define_in("conv1d_pw", {.l = 15}, "B_ALIGNED"), "0");
+  EXPECT_EQ(define_in("conv1d_pw", {.stride = 2}, "B_ALIGNED"), "0");
+  EXPECT_EQ(define_in("conv1d_pw", {.padding = {0, 4}}, "B_ALIGNED"), "0");
+  EXPECT_EQ(define_in("conv1d_pw", {.padding = {2}}, "B_ALIGNED"), "0");
+}
+
+TEST_F(Conv1dTest, PlacesAreTestedWhereSomeReadThePadding) {
+  EXPECT_EQ(define_in("conv1d_pw", {.stride = 2}, "PADDED"), "0");
+  EXPECT_EQ(define_in("conv1d_pw", {.padding = {1, 0}}, "PADDED"), "1");
+  EXPECT_EQ(define_in("conv1d_pw", {.padding = {0, 1}}, "PADDED"), "1");
+  EXPECT_EQ(define_in("conv1d_pw", {.stride = 4, .padding = {0, 1}}, "PADDED"), "1");
+  EXPECT_EQ(define_in("conv1d_pw", {.stride = 5, .padding = {0, 1}}, "PADDED"), "0")
+      << "the last place is 15";
+}
+
+TEST_F(Conv1dTest, ValuesAreReadOnceWhereTapsOfNeighboursMeetThem) {
+  EXPECT_EQ(define_in("conv1d_dw", {.kernel = 3, .padding = {1}}, "ROLLING"), "1");
+  EXPECT_EQ(define_in("conv1d_dw", {.kernel = 3, .stride = 2, .dilation = 2, .padding = {2, 1}}, "ROLLING"),
+            "1");
+  EXPECT_EQ(define_in("conv1d_dw", {.kernel = 3, .stride = 2, .padding = {1}}, "ROLLING"), "0");
+  EXPECT_EQ(define_in("conv1d_dw", {.kernel = 3}, "ROLLING"), "0") << "rows of 14";
+  EXPECT_EQ(define_in("conv1d_dw", {.kernel = 3}, "WHOLE"), "1");
+}
+
+TEST_F(Conv1dTest, WorkIsTheTapsThatMeetX) {
+  EXPECT_EQ(operations("conv1d_dw", {.n = 2, .c = 3, .l = 4, .kernel = 3, .padding = {1}}), 2 * 2 * 3 * 10);
+  EXPECT_EQ(operations("conv1d_pw", {.n = 2, .c = 3, .l = 4, .oc = 5, .padding = {1, 2}}), 2 * 2 * 3 * 5 * 4);
+}
+
+TEST_F(Conv1dTest, RefusesWhatItCannotCount) {
+  const std::int64_t far = std::int64_t{1} << 30;
+  EXPECT_EQ(refusal("conv1d_pw", {.stride = far}), "");
+  EXPECT_EQ(refusal("conv1d_pw", {.stride = far + 1}),
+            "places reach 1073741825, which exceeds the 1073741824 that this kernel can count");
+  EXPECT_EQ(refusal("conv1d_dw", {.c = 1, .stride = far, .padding = {far - 15, 0}}),
+            "places reach 1073741825, which exceeds the 1073741824 that this kernel can count");
+}
+
+TEST_F(Conv1dTest, APointwiseOneHasOneTap) {
+  EXPECT_THAT(error_of([&] { ops.find("conv1d_pw")->find_param("kernel")->check(std::int64_t{3}); }),
+              HasSubstr("kernel must be between 1 and 1"));
+}
+
+}  // namespace
+}  // namespace assay::ops
