@@ -127,8 +127,9 @@ class FailingDriver {
   static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache cache, std::uint32_t count,
                                                const VkComputePipelineCreateInfo* infos,
                                                const VkAllocationCallbacks* allocator, VkPipeline* made) {
-    if (++state().calls <= state().failures) return state().result;
-    return state().real(device, cache, count, infos, allocator, made);
+    const PFN_vkCreateComputePipelines real = state().real;
+    if (++state().calls <= state().failures || real == nullptr) return state().result;
+    return real(device, cache, count, infos, allocator, made);
   }
 
   DeviceTable* table_;

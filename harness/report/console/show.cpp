@@ -6,6 +6,8 @@
 #include "harness/report/console/labelled_text.h"
 #include "harness/report/record/words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <map>

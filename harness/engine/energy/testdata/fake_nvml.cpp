@@ -36,6 +36,7 @@ int find(void** found, Is is) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming, google-runtime-int): the names and types of nvml.h
 extern "C" {
 
 int nvmlInit_v2() {
@@ -77,3 +78,4 @@ int fake_users() {
   return users;
 }
 }
+// NOLINTEND(readability-identifier-naming, google-runtime-int)
