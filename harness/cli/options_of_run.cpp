@@ -189,6 +189,9 @@ class RunDeclaration {
     app_.add_option("--budget", options_.rows.budget_s, "Sampling budget of a performance row, in seconds")
         ->check(positive_number(most_seconds))
         ->capture_default_str();
+    app_.add_flag("--energy", options_.rows.measures_energy,
+                  "After its timing, run each performance row for 1 to 5 s more and measure the energy of a "
+                  "program run, on devices that tell it (docs/timing.md)");
     app_.add_option(
             "--program-limit", options_.rows.program_limit_s,
             "Skip rows whose program would take longer than this even at the device's ceilings, in seconds")

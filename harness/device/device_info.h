@@ -162,7 +162,8 @@ struct DeviceInfo {
   std::string api_version;  ///< "1.4.312"
   std::uint32_t vendor_id = 0;
   std::uint32_t device_id = 0;
-  std::string uuid;  ///< 32 hex digits
+  std::string uuid;         ///< 32 hex digits
+  std::string pci_address;  ///< "0000:1b:00.0"; empty: the driver does not report it
   std::vector<Feature> features;
   std::vector<std::string> extensions;
   bool dot_product_accelerated = false;  ///< integerDotProduct4x8BitPackedSignedAccelerated

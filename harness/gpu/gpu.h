@@ -416,6 +416,10 @@ class Executable {
   /// The extension whose matrices its shaders multiply: "KHR", "NV"; empty: none do.
   const std::string& matrix_extension() const;
 
+  /// What the driver failed to do for its pipelines at first, and did when asked again, as a sentence; empty:
+  /// nothing.
+  const std::string& driver_retry() const;
+
   /// Hash of everything that the device runs: SPIR-V, specialization constants, workgroups, push constants,
   /// roles and order of the dispatches, and what each binds, in which form and memory type. Rows with equal
   /// hashes run the same program.

@@ -406,6 +406,24 @@ class ChainRuns : public ::testing::Test {
   std::string file_ = folder_.write("clamps.yaml", clamps);
 };
 
+/// Lavapipe's energy is told only where a user may read RAPL: either way the run says so, and is a run.
+TEST(RunWithEnergy, NamesTheSourceOrWhyThereIsNone) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("c.yaml", perf_cases);
+  const ProcessResult result = assay({"run", file, "--mode", "perf", "--budget", "0.01", "--ceilings", "none",
+                                      "--energy", "--out", folder / "out"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  const RunReport report = read_journal(device_folder(folder / "out") / "journal.jsonl");
+  ASSERT_NE(report.run.energy, "");
+  EXPECT_THAT(result.out, HasSubstr("energy  " + report.run.energy));
+  const bool is_told = !report.run.energy.starts_with("none: ");
+  EXPECT_TRUE(is_told || report.run.energy.find("battery: ") != std::string::npos) << report.run.energy;
+  for (const Record& record : report.records) {
+    if (!record.perf) continue;
+    EXPECT_EQ(record.perf->energy || !record.perf->no_energy.empty(), is_told) << record.info.id;
+  }
+}
+
 TEST_F(ChainRuns, ArePlannedByTheTimesOfTheirNodes) {
   const ProcessResult untimed = run("untimed", {});
   EXPECT_EQ(untimed.exit_code, 0) << untimed.err;

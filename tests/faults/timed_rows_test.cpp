@@ -121,6 +121,59 @@ TEST(Block, HasTheStateOfTheMachine) {
   for (const SystemState& system : heard.systems) EXPECT_EQ(system, SystemState({.hottest_c = 41.5}));
 }
 
+/// A meter of a device that takes 5 W.
+class FiveWatts : public EnergyMeter {
+ public:
+  double read() override { return 5; }
+  Kind kind() const override { return Kind::Power; }
+  std::string source() const override { return "five watts"; }
+};
+
+TEST(EnergyOfARow, IsMeasuredInAWindowOfItsOwnAndVerified) {
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  tools.energy = std::make_shared<FiveWatts>();
+  tools.energy_window = {.heating_s = 0, .least_s = 0.05, .least_readings = 5, .interval_s = 0.005};
+  Case test_case = large_quantize_case(op, "correct");
+  test_case.caches = Caches::Both;
+  const std::vector<Record> records = timed({test_case}, {.tools = &tools});
+  ASSERT_EQ(records.size(), 2U);
+  for (const Record& record : records) {
+    EXPECT_EQ(record.status, Status::Pass) << record.reason;
+    ASSERT_TRUE(record.perf && record.perf->energy) << record.info.id;
+    const Energy& energy = *record.perf->energy;
+    EXPECT_EQ(energy.source, "five watts");
+    EXPECT_DOUBLE_EQ(energy.watts, 5);
+    EXPECT_GE(energy.window_s, 0.05);
+    EXPECT_DOUBLE_EQ(energy.joules, 5 * energy.window_s / static_cast<double>(energy.programs));
+    EXPECT_TRUE(record.perf->verified);
+    EXPECT_EQ(record.perf->verified_pct, 100);
+  }
+}
+
+TEST(EnergyOfARow, ThatTheMeterCannotTellIsAbsentWithAReason) {
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  tools.energy = std::make_shared<FiveWatts>();
+  tools.energy_window = {.heating_s = 0, .least_s = 0.01, .most_s = 0.02, .least_readings = 1'000'000};
+  const std::vector<Record> records = timed({large_quantize_case(op, "correct")}, {.tools = &tools});
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].status, Status::Pass) << records[0].reason;
+  ASSERT_TRUE(records[0].perf);
+  EXPECT_FALSE(records[0].perf->energy);
+  EXPECT_THAT(records[0].perf->no_energy, HasSubstr("a mean needs 1000000"));
+}
+
+TEST(EnergyOfARow, IsNotMeasuredUnlessAskedFor) {
+  const Op op = quantize();
+  const std::vector<Record> records = timed({large_quantize_case(op, "correct")});
+  ASSERT_TRUE(records.at(0).perf);
+  EXPECT_FALSE(records[0].perf->energy);
+  EXPECT_EQ(records[0].perf->no_energy, "");
+}
+
 TEST(Ceiling, OneThatWasMeasuredTooLowSuspectsNobody) {
   Bench& bench = Bench::shared();
   const Op op = quantize();

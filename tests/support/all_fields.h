@@ -22,6 +22,7 @@ void fields(Visit& visit, Is<Record> auto& x) {
   visit("status", x.status);
   visit("reason", x.reason);
   visit("retry", x.retry);
+  visit("driver_retry", x.driver_retry);
   visit("stopped", x.stopped);
   visit("own_end", x.own_end);
   visit("accuracy", x.accuracy);

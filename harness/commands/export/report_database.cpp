@@ -33,7 +33,9 @@ std::string type_of(const Column& column) {
                                                         {"value", "REAL"},       {"ratio", "REAL"},
                                                         {"us", "REAL"},          {"ms", "REAL"},
                                                         {"%", "REAL"},           {"GB/s", "REAL"},
-                                                        {"GOP/s", "REAL"},       {"MB", "REAL"}};
+                                                        {"GOP/s", "REAL"},       {"GOP/J", "REAL"},
+                                                        {"J", "REAL"},           {"W", "REAL"},
+                                                        {"MB", "REAL"}};
   if (column.name == "seed") return "TEXT";                      // may exceed the 63 bits of SQL's integers
   if (column.name == "expected_tie_differences") return "REAL";  // a mean number of elements
   const auto at = types.find(column.unit);

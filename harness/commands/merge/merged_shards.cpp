@@ -130,6 +130,7 @@ RunInfo MergedShards::run(const std::string& run_id) const {
     merged.started_utc = std::min(merged.started_utc, run->started_utc);
     if (!merged.ceilings.measured()) merged.ceilings = run->ceilings;
     if (merged.timer.unit_ns <= 0) merged.timer = run->timer;
+    if (merged.energy.empty()) merged.energy = run->energy;
   }
   return merged;
 }

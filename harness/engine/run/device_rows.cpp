@@ -266,6 +266,7 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
     dump_program(dump_into(), *row.program, context.shaders_of(row.plan()));
   std::unique_ptr<Experiment> experiment =
       experiment_for(row, *row.group->packed, originals_for(row, *row.group->packed, context), context);
+  row.record.driver_retry = experiment->executable().driver_retry();
   const AccuracyOutcome assessment = captured_assessment(*experiment, row, data, context);
   experiment->release();
   if (!context.options.rows.dump.empty()) dump_tensors(dump_into(), row.test_case(), data, assessment);

@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/hash.h"
 #include "harness/engine/accuracy/dump.h"
+#include "harness/engine/energy/energy_window.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/device_rows.h"
 #include "harness/engine/run/row_preparation.h"
@@ -71,7 +72,7 @@ class DeviceRun {
       : context_(device, shaders, expectations, options),
         left_(left),
         listener_(listener),
-        estimate_(options.sampling) {}
+        estimate_(options.sampling, options.rows.measures_energy ? usual_energy_window_s : 0) {}
 
   std::string run(std::span<const PlannedGroup> groups) {
     begin_preparing(groups);

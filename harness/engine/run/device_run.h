@@ -17,7 +17,9 @@ namespace assay {
 /// Estimates how long the timing of rows takes, from the rows timed before.
 class TimingEstimate {
  public:
-  explicit TimingEstimate(const SamplingOptions& options) : first_guess_s_(guess_s(options)) {}
+  /// `more_s`: what a row takes besides.
+  explicit TimingEstimate(const SamplingOptions& options, double more_s = 0)
+      : first_guess_s_(guess_s(options) + more_s) {}
 
   /// Records that `rows` rows were timed together in `wall_s` seconds.
   void note(std::size_t rows, double wall_s);

@@ -17,6 +17,7 @@ struct RowOptions {
   /// --time-secret-data: rows that have secret data are timed on two sets of these, which no shader can know,
   /// instead of their own data and one set.
   bool times_secret_data = false;
+  bool measures_energy = false;      ///< --energy: timed rows get a window in which their energy is measured
   int replays = 0;                   ///< --replay: further runs of each row of mode accu; 0: none
   double injected_slowdown_pct = 0;  ///< --inject-slowdown: extra work for every timed program
 };

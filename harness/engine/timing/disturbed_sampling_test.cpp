@@ -1,9 +1,11 @@
+#include "harness/base/statistics.h"
 #include "harness/engine/timing/sampler.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 namespace assay {
@@ -280,6 +282,47 @@ TEST(Throttling, ADriftOfTheProgramAloneIsNoThrottling) {
   ThrottledSource source(device);
   const Samples samples = sample(source, options_for(device));
   EXPECT_EQ(samples.discarded, 0);
+}
+
+/// A device whose only queue a compositor shares: its work of 4 ms runs every 16.7 ms, and what is submitted
+/// meanwhile takes as much longer.
+class ComposedSource : public SampleSource {
+ public:
+  explicit ComposedSource(FakeDevice& device) : device_(device) {}
+  void open_block() override {}
+  Reading time_batch(int warm, int batch) override {
+    take(program_ns * warm);
+    const double ns = take(program_ns * batch);
+    return {ns, take(throttled_probe_ns)};
+  }
+  Audit audit(int /*warm*/, int /*batch*/, double /*most_s*/) override { return {}; }
+  std::uint64_t chance() override { return 0; }
+  bool close_block() override { return true; }
+
+  int composed = 0;
+
+ private:
+  /// The time of work of `ns` between its timestamps.
+  double take(double ns) {
+    constexpr double frame_s = 1.0 / 60, compositor_ns = 4e6;
+    const double before_s = device_.now_s;
+    device_.work(ns);
+    if (std::floor(before_s / frame_s) == std::floor(device_.now_s / frame_s)) return ns;
+    ++composed;
+    device_.work(compositor_ns);
+    return ns + compositor_ns;
+  }
+
+  FakeDevice& device_;
+};
+
+TEST(SharedQueue, ACompositorDoesNotMoveTheMedian) {
+  FakeDevice device;
+  ComposedSource source(device);
+  SampleSource* sources[] = {&source};
+  const Samples samples = sample_interleaved(sources, options_for(device)).front();
+  EXPECT_GT(source.composed, 10) << "the simulation disturbs it";
+  EXPECT_DOUBLE_EQ(median(samples.all()) / microsecond, 100);
 }
 
 TEST(ClockWatch, KnowsNothingUntilItHasHeardAFew) {

@@ -2,6 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
+#include "harness/engine/energy/energy_window.h"
 #include "harness/engine/timing/repetition.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/events.h"
@@ -133,6 +134,19 @@ class GpuSource : public SampleSource {
     for (int i = 0; i < side_pass_repeats; ++i) values.push_back(sets_.setup_ns(timed_.test_case->timeout_s));
     submitted_s_ += watch.s();
     return median(values);
+  }
+
+  /// Runs programs of `program_us` each back to back and measures their energy.
+  WindowResult energy(double program_us, const std::function<bool()>& stop_requested) {
+    const int programs = programs_in_submission(program_us, sets_.sets_of_round());
+    const Stopwatch watch;
+    const auto run_programs = [&] {
+      sets_.run_in_window({.batch = programs}, timed_.test_case->timeout_s);
+      return std::int64_t{programs};
+    };
+    WindowResult found = measure_energy(*tools_->energy, run_programs, stop_requested, tools_->energy_window);
+    submitted_s_ += watch.s();
+    return found;
   }
 
   bool wall_clock() const { return wall_clock_; }
@@ -284,6 +298,26 @@ void describe_program(const TimedRow& timed, const GpuSource& source, PerfResult
   perf.memory_bytes = static_cast<std::int64_t>(source.sets().memory_bytes());
 }
 
+/// Measures the energy of a row that has a time, in a block of its own, whose outputs are compared as those
+/// of timed blocks are.
+void describe_energy(const Timed& timed, const std::function<bool()>& stop_requested,
+                     Measurement& measurement) {
+  GpuSource& source = *timed.source;
+  PerfResult& perf = measurement.perf;
+  if (source.updates_in_place()) {
+    perf.no_energy = "the program updates an output in place, so that its runs cannot be back to back";
+    return;
+  }
+  source.open_block();
+  WindowResult found = source.energy(perf.time_us_p50, stop_requested);
+  measurement.verified = source.close_block();  // no audit, which would poison what the window has written
+  measurement.changed_scratch = source.sets().changed_scratch();
+  measurement.changed_memory = source.sets().changed_memory();
+  perf.verified = measurement.verified;
+  perf.energy = std::move(found.energy);
+  perf.no_energy = std::move(found.why_not);
+}
+
 Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samples) {
   GpuSource& source = *timed.source;
   Measurement measurement{.verified = samples.verified};
@@ -326,7 +360,8 @@ std::string why_untimed_alone(const GpuSource& source, const TimingTools& tools,
                      alone, program_ns, least_ns, units_per_sample);
 }
 
-Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samples) try {
+Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samples,
+                     const std::function<bool()>& stop_requested) try {
   if (samples.failure) return {.failure = samples.failure};
   if (samples.stopped) return {.stopped = true};
   if (!samples.verified) {
@@ -336,7 +371,9 @@ Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samp
   }
   const std::string untimed = why_untimed_alone(*timed.source, tools, samples);
   if (!untimed.empty()) return {.refusal = untimed};
-  return describe(timed, tools, samples);
+  Measurement measurement = describe(timed, tools, samples);
+  if (tools.energy && measurement.verified) describe_energy(timed, stop_requested, measurement);
+  return measurement;
 } catch (...) {
   return {.failure = std::current_exception()};
 }
@@ -418,7 +455,7 @@ std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& to
       measurements.push_back({.refusal = timed[i].plan.refusal});
       continue;
     }
-    measurements.push_back(conclude(timed[i], tools, *samples[i]));
+    measurements.push_back(conclude(timed[i], tools, *samples[i], options.stop_requested));
     measurements.back().perf.submitted_ms = timed[i].source->submitted_s() * 1e3;
     measurements.back().total_s = timed[i].source->total_s();
     measurements.back().spent = {.filling_ms = timed[i].source->filling_ms(),

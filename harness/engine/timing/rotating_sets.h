@@ -108,6 +108,13 @@ class RotatingSets {
   void open();
   /// Times one submission; the next one begins with the next set.
   gpu::Timing time(gpu::TimedRun run, double timeout_s);
+  /// The sets of a cold row that are in rotation; of a hot row 1.
+  int sets_of_round() const { return is_cold() ? plan_.sets : 1; }
+  /// Runs the programs of such a submission for a window of many submissions, between which the host does as
+  /// little as possible: most are submitted again as they were recorded (of a cold row if they are whole
+  /// rounds over its sets), and nothing is poisoned in between. Not for programs that update an output in
+  /// place.
+  void run_in_window(const gpu::TimedRun& run, double timeout_s);
   /// What an audit found.
   struct Audit {
     bool is_right = true;
@@ -203,6 +210,7 @@ class RotatingSets {
   std::optional<gpu::Workspace> untouched_;  ///< cold: no program uses it
   bool are_caches_empty_ = false;            ///< cold: since memory was filled or poisoned
   std::optional<Recorded> recorded_;
+  int submitted_again_ = 0;       ///< how often run_in_window() has submitted it
   std::size_t programs_run_ = 0;  ///< in this block
   std::size_t last_set_ = 0;      ///< the set of the program that ran last
   std::uint64_t memory_bytes_ = 0;

@@ -2,10 +2,13 @@
 
 #include "harness/base/system_state.h"
 #include "harness/device/device_info.h"
+#include "harness/engine/energy/energy_meter.h"
+#include "harness/engine/energy/energy_window.h"
 #include "harness/gpu/gpu.h"
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -57,6 +60,8 @@ struct TimingTools {
   gpu::ClockProbe probe;
   ClockWatch clock;
   SystemSensors sensors;
+  std::shared_ptr<EnergyMeter> energy;  ///< of rows whose energy is measured; null: it is not
+  WindowLimits energy_window;
   Ceilings ceilings;  ///< empty until measured: rows then have no percentages
   /// Measures the ceilings again and keeps the larger of both in `ceilings`. Called when a row is above them,
   /// because the device may have been disturbed when they were measured. May be empty.

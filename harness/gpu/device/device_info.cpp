@@ -108,12 +108,15 @@ struct Properties {
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INTEGER_DOT_PRODUCT_PROPERTIES};
   VkPhysicalDeviceMaintenance4Properties maintenance4{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES};
+  VkPhysicalDevicePCIBusInfoPropertiesEXT pci{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT};
   VkPhysicalDeviceShaderSMBuiltinsPropertiesNV multiprocessors{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
   VkPhysicalDeviceShaderCorePropertiesAMD compute_units{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
   VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm_cores{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+
+  bool has_pci = false;
 
   explicit Properties(const DeviceFacts& facts) {
     chain(id);
@@ -130,6 +133,10 @@ struct Properties {
     }
     if (facts.knows(VK_KHR_MAINTENANCE_4_EXTENSION_NAME, VK_API_VERSION_1_3)) {
       chain(maintenance4);
+    }
+    if (facts.knows(VK_EXT_PCI_BUS_INFO_EXTENSION_NAME, in_no_version)) {
+      chain(pci);
+      has_pci = true;
     }
     chain_shader_cores(facts);
     vkGetPhysicalDeviceProperties2(facts.handle, &core);
@@ -226,6 +233,11 @@ void add_identity(DeviceInfo& info, const Properties& properties) {
   info.vendor_id = core.vendorID;
   info.device_id = core.deviceID;
   info.uuid = hex(properties.id.deviceUUID, VK_UUID_SIZE);
+  const VkPhysicalDevicePCIBusInfoPropertiesEXT& pci = properties.pci;
+  if (properties.has_pci) {
+    info.pci_address =
+        fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.pciDomain, pci.pciBus, pci.pciDevice, pci.pciFunction);
+  }
 }
 
 /// Identifies the device and the exact driver version, because compiled pipelines of another version are

@@ -5,6 +5,7 @@
 #include <volk.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,17 @@ void check(VkResult result, std::string_view doing);
 /// Like check(), for calls to the driver's compiler: results by which a compiler gives up on one shader throw
 /// CompileError, which fails a row and does not end the run.
 void check_compiled(VkResult result, std::string_view doing);
+
+/// The result of a call to the driver's compiler, which may have been a second attempt.
+struct CompileAttempts {
+  VkResult result = VK_SUCCESS;
+  int count = 1;
+  std::string first_failure;  ///< name of the first attempt's result, if the second one succeeded
+};
+
+/// Calls the driver's compiler, and once more if it fails with a result that may come from passing
+/// circumstances: out of memory, which other processes may free, or VK_ERROR_UNKNOWN.
+CompileAttempts compile_in_two_attempts(const std::function<VkResult()>& compile);
 
 /// The part of an open VkDevice that objects made from it need.
 struct DeviceTable {

@@ -124,6 +124,19 @@ TEST(Calibration, SurvivesAWrapAt36BitsInsideOfEverySubmission) {
   EXPECT_NEAR(found.gpu_over_cpu, 1, 1e-6);
 }
 
+TEST(Calibration, OfTicksOf52NsAt36BitsIsGoodWithAUnitOfWholeTicks) {
+  FakeTimer timer;
+  timer.bits = 36;
+  timer.period = 52.083;                                 // 19.2 MHz, as on many phones
+  timer.stamp_ns = 30;                                   // less than a tick
+  timer.now_ns = (std::exp2(36) - 1000) * timer.period;  // it wraps within the first submissions
+  const TimerCalibration found = calibrate(timer);
+  EXPECT_EQ(found.quality, TimerQuality::Good) << found.note;
+  EXPECT_NEAR(found.wrap_s, 3579, 1);
+  EXPECT_NEAR(found.unit_ns, 52.083, 1e-9);
+  EXPECT_NEAR(found.gpu_over_cpu, 1, 1e-3);
+}
+
 TEST(Calibration, SurvivesAWrapInsideOfALongDispatch) {
   FakeTimer timer;
   timer.bits = 36;

@@ -291,6 +291,17 @@ TEST(MemoryTypes, OnAnIntegratedDeviceTensorsAreCachedAndSeenByTheHost) {
   EXPECT_EQ(tensor_memory_type(memory_of({local, local | visible | cached}), ~0U), 1u);
 }
 
+TEST(MemoryTypes, OnUnifiedMemoryWithoutCachedTypesTheHostStagesWithWhatThereIs) {
+  const auto memory = memory_of({local | visible | coherent});
+  EXPECT_EQ(tensor_memory_type(memory, ~0U), 0u);
+  EXPECT_EQ(staging_memory_type(memory, ~0U), 0u);
+  EXPECT_EQ(uniform_memory_type(memory, ~0U), 0u);
+  // With a type that the host does not see, tensors are there.
+  const auto two = memory_of({local | visible | coherent, local});
+  EXPECT_EQ(tensor_memory_type(two, ~0U), 1u);
+  EXPECT_EQ(staging_memory_type(two, ~0U), 0u);
+}
+
 TEST(MemoryTypes, LazyProtectedAndUncachedMemoryIsNeverTaken) {
   const auto memory =
       memory_of({local | VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT, local | VK_MEMORY_PROPERTY_PROTECTED_BIT,

@@ -49,6 +49,7 @@ struct Made {
   std::string spirv_hash;
   std::string guardless_shader;
   std::string matrix_extension;
+  std::string driver_retry;
 };
 
 /// A dispatch's module: the library's, or for an external call one made from it.
@@ -116,6 +117,7 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
     }
     types.insert(types.end(), made.uniforms[i].size(), VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER);
     made.pipelines.push_back(shared.get(dispatch, std::move(types), compiled[i].spirv(), guard));
+    if (made.driver_retry.empty()) made.driver_retry = made.pipelines.back()->driver_retry;
     made.compile_ms +=
         made.pipelines.back()->creation_ms;  // even if the pipeline was created for another program
   }
@@ -155,6 +157,7 @@ struct Executable::State {
   std::string spirv_hash;
   std::string guardless_shader;
   std::string matrix_extension;
+  std::string driver_retry;
   std::string label = "program";
 };
 
@@ -169,6 +172,7 @@ void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAcce
   spirv_hash = std::move(made.spirv_hash);
   guardless_shader = std::move(made.guardless_shader);
   matrix_extension = std::move(made.matrix_extension);
+  driver_retry = std::move(made.driver_retry);
 }
 
 void prepare_executable(Device& device, ShaderLibrary& shaders, const Program& program,
@@ -265,6 +269,10 @@ Executable& Executable::operator=(Executable&&) noexcept = default;
 
 const std::string& Executable::matrix_extension() const {
   return state_->matrix_extension;
+}
+
+const std::string& Executable::driver_retry() const {
+  return state_->driver_retry;
 }
 
 const std::string& Executable::guardless_shader() const {

@@ -235,6 +235,12 @@ std::vector<VkPipelineExecutableStatisticKHR> driver_statistics(const DeviceTabl
   return found;
 }
 
+std::string retry_text(const std::string& doing, const CompileAttempts& compiled) {
+  if (compiled.first_failure.empty()) return "";
+  return fmt::format("{}: the driver failed with {}, and succeeded when asked again", doing,
+                     compiled.first_failure);
+}
+
 ExecutableStatistics told_by_driver(const Device::State& device, const Dispatch& dispatch,
                                     const Pipeline& pipeline) {
   ExecutableStatistics all;
@@ -242,7 +248,7 @@ ExecutableStatistics told_by_driver(const Device::State& device, const Dispatch&
     return all;
   }
   const Handle<VkPipeline> told =
-      create_handle(device, dispatch, pipeline, VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR);
+      create_handle(device, dispatch, pipeline, VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR).handle;
   const auto executables = executables_of(device.table, told.get());
   for (std::uint32_t i = 0; i < executables.size(); ++i) {
     for (const VkPipelineExecutableStatisticKHR& one : driver_statistics(device.table, told.get(), i)) {
@@ -260,8 +266,8 @@ VkDescriptorType descriptor_type(Form form, Binding::Access access) {
   return is_texture(form) ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
-Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& dispatch,
-                                 const Pipeline& pipeline, VkPipelineCreateFlags flags) {
+CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatch, const Pipeline& pipeline,
+                            VkPipelineCreateFlags flags) {
   const DeviceTable& table = device.table;
   const SpecializationData constants(pipeline.constants);
   const VkSpecializationInfo specialization_info = constants.info();
@@ -281,11 +287,14 @@ Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& di
   }
   info.layout = pipeline.layout.get();
   VkPipeline handle = VK_NULL_HANDLE;
-  check_compiled(table.vk.vkCreateComputePipelines(table.device, device.pipeline_cache.get(), 1, &info,
-                                                   nullptr, &handle),
-                 fmt::format("creating the pipeline of dispatch '{}' ({}) on '{}'", dispatch.label,
-                             dispatch.shader, device.info().name));
-  return {table, handle, table.vk.vkDestroyPipeline};
+  const std::string doing = fmt::format("creating the pipeline of dispatch '{}' ({}) on '{}'", dispatch.label,
+                                        dispatch.shader, device.info().name);
+  const CompileAttempts compiled = compile_in_two_attempts([&] {
+    return table.vk.vkCreateComputePipelines(table.device, device.pipeline_cache.get(), 1, &info, nullptr,
+                                             &handle);
+  });
+  check_compiled(compiled.result, doing + (compiled.count == 2 ? ", in two attempts" : ""));
+  return {{table, handle, table.vk.vkDestroyPipeline}, retry_text(doing, compiled)};
 }
 
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
@@ -299,7 +308,9 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
   pipeline.module = create_module(device, dispatch, spirv);
-  pipeline.handle = create_handle(device, dispatch, pipeline, /*flags=*/0);
+  CreatedHandle created = create_handle(device, dispatch, pipeline, /*flags=*/0);
+  pipeline.handle = std::move(created.handle);
+  pipeline.driver_retry = std::move(created.driver_retry);
   device.name(VK_OBJECT_TYPE_PIPELINE, object_id(pipeline.handle.get()), dispatch.label);
   pipeline.creation_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -24,6 +24,7 @@ struct Pipeline {
   Handle<VkShaderModule> module;
   Handle<VkPipeline> handle;
   double creation_ms = 0;
+  std::string driver_retry;                  ///< see Executable::driver_retry
   std::optional<ExecutableStatistics> told;  ///< statistics of the driver, once queried
 };
 
@@ -36,10 +37,15 @@ using SharedPipeline = std::shared_ptr<Pipeline>;
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
                          std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard);
 
+struct CreatedHandle {
+  Handle<VkPipeline> handle;
+  std::string driver_retry;  ///< see Executable::driver_retry
+};
+
 /// Creates another VkPipeline of the same dispatch with `flags`, using the layout, shader and constants of
-/// `pipeline`.
-Handle<VkPipeline> create_handle(const Device::State& device, const Dispatch& dispatch,
-                                 const Pipeline& pipeline, VkPipelineCreateFlags flags);
+/// `pipeline`; in two attempts (compile_in_two_attempts()).
+CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatch, const Pipeline& pipeline,
+                            VkPipelineCreateFlags flags);
 
 /// The descriptor type by which a resource of `form` is bound.
 VkDescriptorType descriptor_type(Form form, Binding::Access access);

@@ -100,6 +100,80 @@ TEST_F(PipelineCacheTest, TheOneUsedLongestAgoGoesAndLivesWhileItIsInUse) {
   EXPECT_NE(get(cache, third), c);
 }
 
+/// A driver on which some calls of vkCreateComputePipelines fail, while this object lives.
+class FailingDriver {
+ public:
+  FailingDriver(Device& device, VkResult result, int failures) : table_(&device.state().table) {
+    state() = {.real = table_->vk.vkCreateComputePipelines, .result = result, .failures = failures};
+    table_->vk.vkCreateComputePipelines = &FailingDriver::create;
+  }
+  ~FailingDriver() { table_->vk.vkCreateComputePipelines = state().real; }
+  FailingDriver(const FailingDriver&) = delete;
+  FailingDriver& operator=(const FailingDriver&) = delete;
+
+  static int calls() { return state().calls; }
+
+ private:
+  struct State {
+    PFN_vkCreateComputePipelines real = nullptr;
+    VkResult result = VK_SUCCESS;
+    int failures = 0;
+    int calls = 0;
+  };
+  static State& state() {
+    static State shared;  // a function of Vulkan has no room for it
+    return shared;
+  }
+  static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache cache, std::uint32_t count,
+                                               const VkComputePipelineCreateInfo* infos,
+                                               const VkAllocationCallbacks* allocator, VkPipeline* made) {
+    const PFN_vkCreateComputePipelines real = state().real;
+    if (++state().calls <= state().failures || real == nullptr) return state().result;
+    return real(device, cache, count, infos, allocator, made);
+  }
+
+  DeviceTable* table_;
+};
+
+TEST_F(PipelineCacheTest, ADriverThatFailsTheFirstCreationIsAskedAgainAndItIsTold) {
+  for (const VkResult result : {VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_UNKNOWN}) {
+    const FailingDriver driver(device(), result, 1);
+    PipelineCache cache(device().state());
+    const SharedPipeline made = get(cache, dispatch());
+    EXPECT_TRUE(made->handle);
+    EXPECT_EQ(FailingDriver::calls(), 2);
+    EXPECT_EQ(made->driver_retry, "creating the pipeline of dispatch 'fill' (fill_1u.comp) on '" +
+                                      device().info().name + "': the driver failed with " +
+                                      result_name(result) + ", and succeeded when asked again");
+  }
+}
+
+TEST_F(PipelineCacheTest, ADriverThatFailsTwiceIsBelieved) {
+  const FailingDriver driver(device(), VK_ERROR_OUT_OF_DEVICE_MEMORY, 2);
+  PipelineCache cache(device().state());
+  try {
+    get(cache, dispatch());
+    FAIL() << "nothing was thrown";
+  } catch (const OutOfMemory& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("in two attempts: VK_ERROR_OUT_OF_DEVICE_MEMORY"));
+  }
+  EXPECT_EQ(FailingDriver::calls(), 2);
+  EXPECT_EQ(cache.size(), 0U);
+}
+
+TEST_F(PipelineCacheTest, AProgramTellsWhatItsDriverDidOnlyWhenAskedAgain) {
+  Program program;
+  program.dispatches.push_back(dispatch());
+  {
+    const FailingDriver driver(device(), VK_ERROR_UNKNOWN, 1);
+    const Executable made(device(), sources, program, std::vector<Physical>(2, words(1)), guard_bytes);
+    EXPECT_THAT(made.driver_retry(), testing::HasSubstr("VK_ERROR_UNKNOWN"));
+  }
+  program.dispatches.front().label = "another pipeline";
+  const Executable untroubled(device(), sources, program, std::vector<Physical>(2, words(1)), guard_bytes);
+  EXPECT_EQ(untroubled.driver_retry(), "");
+}
+
 TEST_F(PipelineCacheTest, WhatCannotBeMadeIsNotKept) {
   PipelineCache cache(device().state());
   Dispatch wrong = dispatch();

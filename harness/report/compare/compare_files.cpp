@@ -65,6 +65,9 @@ void add_sides(Columns& columns) {
            [](Side side) { return number(side.clock_ratio, 3); });
   add_both(columns, "pct_peak", "%", "share of the ceiling that limits the program",
            [](Side side) { return number(side.pct_peak, 2); });
+  add_both(columns, "energy_j", "J",
+           "energy of one program run, median of the runs that measured it (--energy)",
+           [](Side side) { return side.energy_j > 0 ? significant(side.energy_j, 6) : ""; });
   add_both(columns, "err_over_bound", "ratio", "largest share of an accuracy bound that was spent",
            [](Side side) { return significant(side.err_over_bound, 6); });
 }
@@ -82,6 +85,7 @@ Json side_json(const RowSide& side) {
                      {"block_us", side.block_us},
                      {"programs", side.programs}});
     if (side.clock_ratio > 0) json["clock_ratio"] = side.clock_ratio;
+    if (side.energy_j > 0) json["energy_j"] = side.energy_j;
     if (side.pct_peak > 0) json["pct_peak"] = side.pct_peak;
   }
   return json;

@@ -273,6 +273,7 @@ void explain_side(Page& page, const RowSide& side, const char* name) {
   if (side.clock_ratio > 0)
     page.line("clock", fixed(side.clock_ratio, 3) + " of full clock, by the clock probe");
   page.line("spread", fixed(side.spread_pct, 2) + " % between the blocks");
+  if (side.energy_j > 0) page.line("energy", significant(side.energy_j, 6) + " J");
   if (side.pct_peak > 0) {
     page.line("% ceiling",
               fixed(side.pct_peak, 1) + (side.limited_by.empty() ? "" : ", limited by " + side.limited_by));

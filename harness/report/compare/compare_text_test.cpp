@@ -245,17 +245,17 @@ TEST(CompareCsv, HasEveryRow) {
             "significant,"
             "base_status,new_status,base_us,new_us,base_ci_pct,new_ci_pct,base_spread_pct,new_spread_pct,"
             "base_blocks,new_blocks,base_runs,new_runs,base_clock_ratio,new_clock_ratio,base_pct_peak,new_"
-            "pct_peak,base_err_over_bound,"
+            "pct_peak,base_energy_j,new_energy_j,base_err_over_bound,"
             "new_err_over_bound,reason\r");
   EXPECT_THAT(
       lines[3],
       StartsWith(
           "SLOWER,shuffle/slower/1x16x4x8/4W4C.4W4C/fused,perf,,shuffle,fused,1x16x4x8,Acme GPU "
           "9,1.0998,,,,,9.98,3.00,0.00793651,1,true,PASS,PASS,100.2000,110.2000,0.20,0.18,0.40,0.36,5,5,1,"
-          "1,0.995,0.995,12.50,12.50,0,0,"));
+          "1,0.995,0.995,12.50,12.50,,,0,0,"));
   EXPECT_THAT(lines[7],
               StartsWith("GONE,shuffle/gone/1x16x4x8/4W4C.4W4C/fused,accu,,shuffle,fused,1x16x4x8,"
-                         "Acme GPU 9,,,,,,,,,,,PASS,,,,,,,,,,1,,,,,,0,,base: PASS; new: no such row"));
+                         "Acme GPU 9,,,,,,,,,,,PASS,,,,,,,,,,1,,,,,,,,0,,base: PASS; new: no such row"));
 }
 
 TEST(CompareJson, HasRunsTotalsAndRows) {

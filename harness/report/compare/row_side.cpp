@@ -78,6 +78,18 @@ void add_answer(RowSide& side, const AccuracyResult& accuracy, bool is_first) {
   if (side.output_hash != accuracy.output_hash) side.output_hash.clear();
 }
 
+// Energies of different sources cover different things and are not pooled.
+double pooled_joules(const std::vector<const Record*>& records) {
+  std::vector<double> joules;
+  std::vector<std::string> sources;
+  for (const Record* record : records) {
+    if (!has_time(*record) || !record->perf->energy) continue;
+    joules.push_back(record->perf->energy->joules);
+    add_once(sources, record->perf->energy->source);
+  }
+  return sources.size() == 1 ? median(joules) : 0;
+}
+
 }  // namespace
 
 std::string suspicion(const RunInfo& run, const Record& record) {
@@ -152,6 +164,7 @@ RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<con
   }
   if (!peaks.empty()) side.pct_peak = median(peaks);
   if (!clocks.empty()) side.clock_ratio = median(clocks);
+  side.energy_j = pooled_joules(records);
   summarize_samples(side, std::move(samples_us));
   return side;
 }

@@ -43,6 +43,7 @@ struct RowSide {
                            ///< median of the runs; 0: none
   double pct_peak = 0;     ///< share of the ceiling that limits the program, median of the runs; 0: unknown
   std::string limited_by;
+  double energy_j = 0;  ///< of one program, median of the runs; 0: none measured it, or not by one source
 
   bool has_time() const { return time_us > 0; }
   double lowest_us() const;

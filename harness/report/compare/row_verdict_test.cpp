@@ -48,6 +48,20 @@ TEST(ChanceOfSeparation, IsTwoInAllOrdersOfTheBlocks) {
   EXPECT_DOUBLE_EQ(chance_of_separation(1, 1), 1);
 }
 
+TEST(RowSide, PoolsEnergiesOfOneSourceOnly) {
+  const RunInfo run = test::sample_run();
+  const auto measured = [](const std::string& source, double joules) {
+    Record record = test::measured("a", test::blocks(steady_times));
+    record.perf->energy = Energy{.source = source, .joules = joules};
+    return record;
+  };
+  const Record without = test::measured("a", test::blocks(steady_times));
+  const Record a = measured("NVML", 1), b = measured("NVML", 3), other = measured("RAPL", 9);
+  EXPECT_EQ(pool_runs({&run, &run, &run}, {&a, &without, &b}).energy_j, 2);
+  EXPECT_EQ(pool_runs({&run, &run}, {&a, &other}).energy_j, 0);
+  EXPECT_EQ(side_of(without).energy_j, 0);
+}
+
 TEST(RowSide, PoolsTheBlocksOfItsRuns) {
   RunInfo first = test::sample_run(), second = test::sample_run();
   first.run_id = "1";

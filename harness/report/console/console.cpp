@@ -155,6 +155,7 @@ void Console::run(const RunInfo& info) {
   if (!device.api_version.empty()) out_ << ", Vulkan " << printable(device.api_version);
   out_ << '\n';
   if (const std::string timer = timer_line(info.timer); !timer.empty()) out_ << "timer   " << timer << '\n';
+  if (!info.energy.empty()) out_ << "energy  " << printable(info.energy) << '\n';
   if (info.ceilings.measured()) out_ << "ceiling " << ceilings_line(info.ceilings) << '\n';
 }
 

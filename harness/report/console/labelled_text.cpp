@@ -91,6 +91,7 @@ void show_device(Page& page, const DeviceInfo& device) {
   page.line("driver", joined({device.driver_name, device.driver_info}, " "));
   page.line("Vulkan", device.api_version);
   page.line("UUID", device.uuid);
+  page.line("PCI address", device.pci_address);
 }
 
 /// One "name=value" per line.
@@ -255,6 +256,10 @@ void show_run(Page& page, const RunInfo& run) {
   show_device(page, run.device);
   show_circumstances(page, run);
   show_timer(page, run.timer);
+  if (!run.energy.empty()) {
+    page.section("energy");
+    page.line("told by", run.energy);
+  }
   show_ceilings(page, run.ceilings);
   show_rule_notes(page, run.rule_notes);
 }

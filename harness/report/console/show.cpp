@@ -6,6 +6,8 @@
 #include "harness/report/console/labelled_text.h"
 #include "harness/report/record/words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -92,6 +94,7 @@ void show_case(Page& page, const Record& record) {
               joined({std::string(name_of(record.own_end->status)), record.own_end->reason}, ": "));
   }
   page.line("retry", record.retry);
+  page.line("driver retry", record.driver_retry);
   if (record.accuracy && record.accuracy->replay)
     page.line("run again", replay_text(*record.accuracy->replay));
   page.section("case");
@@ -283,6 +286,17 @@ void show_rates(Page& page, const PerfResult& p) {
   page.line("suspect", p.suspect);
 }
 
+void show_energy(Page& page, const PerfResult& p) {
+  if (!p.no_energy.empty()) page.line("energy", "none: " + p.no_energy);
+  if (!p.energy) return;
+  const Energy& energy = *p.energy;
+  page.line("energy", joined({significant(energy.joules, 6) + " J", significant(energy.watts, 6) + " W",
+                              fmt::format("{} programs in {} s, {} readings", energy.programs,
+                                          significant(energy.window_s, 6), energy.readings)},
+                             ", "));
+  page.line("energy told by", energy.source);
+}
+
 // The facts about the program itself.
 void show_program(Page& page, const PerfResult& p) {
   page.line("impl auto", p.impl_auto.empty() ? "" : "chose " + p.impl_auto);
@@ -313,6 +327,7 @@ void show_time(Page& page, const Record& record) {
   if (p.isolated_us > 0) page.line("alone", us(p.isolated_us) + " with nothing before or alongside it");
   page.line("transitions", us(p.time_transition_us) + " in dispatches that only change the layout");
   show_rates(page, p);
+  show_energy(page, p);
   page.line("dispatches", dispatch_lines(p.dispatches));
   page.line("verified", p.verified ? "yes: the timed outputs equal the judged one" : "no");
   if (p.verified_pct > 0) page.line("compared", significant(p.verified_pct, 6) + " % of their elements");

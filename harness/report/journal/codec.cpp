@@ -386,6 +386,10 @@ void Decoder::check_block(const Block& block) {
 void Decoder::check_perf(const PerfResult& perf) {
   json_fields::check_not_negative(perf.setup_us, "end.perf.setup_us");
   json_fields::check_not_negative(perf.isolated_us, "end.perf.isolated_us");
+  if (perf.energy) {
+    json_fields::check_not_negative(perf.energy->joules, "end.perf.energy.joules", "energy");
+    json_fields::check_not_negative(perf.energy->watts, "end.perf.energy.watts", "power");
+  }
   for (const DispatchShare& dispatch : perf.dispatches)
     json_fields::check_not_negative(dispatch.time_us, "end.perf.dispatches.time_us");
 }

@@ -470,6 +470,9 @@ TEST(Decoder, RefusesNegativeTimes) {
                      "the field 'block.probe_ns' is -1, and no time is negative"),
            std::pair(block + R"(-1,"samples_ns":[100]})",
                      "the field 'block.batch' is -1, which is not a number of programs"),
+           std::pair(
+               std::string(R"({"event":"end","row":0,"status":"PASS","perf":{"energy":{"joules":-1}}})"),
+               "the field 'end.perf.energy.joules' is -1, and no energy is negative"),
            std::pair(std::string(R"({"event":"end","row":0,"status":"PASS","perf":{"isolated_us":-2}})"),
                      "the field 'end.perf.isolated_us' is -2, and no time is negative"),
        }) {

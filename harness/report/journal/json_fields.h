@@ -135,10 +135,12 @@ inline void check_time(double time, const char* path) {
     throw Error(std::string("the field '") + path + "' holds " + shortest(time) + ", which is not a time");
 }
 
-/// Refuses a negative time.
-inline void check_not_negative(double time, const char* path) {
-  if (time < 0)
-    throw Error(std::string("the field '") + path + "' is " + shortest(time) + ", and no time is negative");
+/// Refuses a negative time, or another quantity.
+inline void check_not_negative(double value, const char* path, const char* quantity = "time") {
+  if (value < 0) {
+    throw Error(std::string("the field '") + path + "' is " + shortest(value) + ", and no " + quantity +
+                " is negative");
+  }
 }
 
 /// The enumerator with this name among those up to `last`.

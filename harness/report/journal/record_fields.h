@@ -49,6 +49,7 @@ void fields(Visit& visit, Is<DeviceInfo> auto& x) {
   visit("vendor_id", x.vendor_id);
   visit("device_id", x.device_id);
   visit("uuid", x.uuid);
+  visit("pci_address", x.pci_address);
   visit("features", x.features);
   visit("extensions", x.extensions);
   visit("dot_product_accelerated", x.dot_product_accelerated);
@@ -172,6 +173,7 @@ void fields(Visit& visit, Is<RunInfo> auto& x) {
   visit("ceilings", x.ceilings);
   visit("rule_notes", x.rule_notes);
   visit("secret_seed", x.secret_seed);
+  visit("energy", x.energy);
   visit("shard", x.shard);
   visit("merged", x.merged);
 }
@@ -283,6 +285,16 @@ void fields(Visit& visit, Is<DispatchShare> auto& x) {
   visit("time_us", x.time_us);
 }
 
+template <class Visit>
+void fields(Visit& visit, Is<Energy> auto& x) {
+  visit("source", x.source);
+  visit("joules", x.joules);
+  visit("watts", x.watts);
+  visit("window_s", x.window_s);
+  visit("programs", x.programs);
+  visit("readings", x.readings);
+}
+
 /// Without the figures that record_of computes.
 template <class Visit>
 void fields(Visit& visit, Is<PerfResult> auto& x) {
@@ -320,6 +332,8 @@ void fields(Visit& visit, Is<PerfResult> auto& x) {
   visit("shared_bytes", x.shared_bytes);
   visit("memory_bytes", x.memory_bytes);
   visit("submitted_ms", x.submitted_ms);
+  visit("energy", x.energy);
+  visit("no_energy", x.no_energy);
   visit("dispatches", x.dispatches);
 }
 
@@ -385,6 +399,7 @@ void fields(Visit& visit, Is<RowEnd> auto& x) {
   visit("status", x.status, always);
   visit("reason", x.reason);
   visit("retry", x.retry);
+  visit("driver_retry", x.driver_retry);
   visit("stopped", x.stopped);
   visit("own_end", x.own_end);
   visit("perf", x.perf);

@@ -28,6 +28,7 @@ Record finished(RowEvents&& events) {
   record.status = end.status;
   record.reason = std::move(end.reason);
   record.retry = std::move(end.retry);
+  record.driver_retry = std::move(end.driver_retry);
   record.stopped = end.stopped;
   record.own_end = std::move(end.own_end);
   record.accuracy = std::move(events.judged);
@@ -69,6 +70,7 @@ RowEnd end_of(const Record& record) {
   return {.status = record.status,
           .reason = record.reason,
           .retry = record.retry,
+          .driver_retry = record.driver_retry,
           .stopped = record.stopped,
           .own_end = record.own_end,
           .perf = record.perf,

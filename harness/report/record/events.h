@@ -51,6 +51,9 @@ struct RowEnd {
   /// Result of a failed row's second try: "REPRODUCED" or "ORDER_DEPENDENT"; empty: there was none. (A row
   /// that passed once and failed once is FLAKY, which is a status.)
   std::string retry;
+  /// What the driver failed to do for the row at first and did when asked again, as a sentence; empty:
+  /// nothing.
+  std::string driver_retry;
   /// The row did not run, or not to its end, because the run was stopped, and not because its device was
   /// given up.
   bool stopped = false;

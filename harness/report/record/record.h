@@ -73,6 +73,9 @@ struct RunInfo {
   TimerCalibration timer;
   Ceilings ceilings;  ///< nothing measured: the run has no row of mode perf, or was asked not to measure
   std::vector<RuleNote> rule_notes;  ///< known when the rows have ended
+  /// What tells the device's energy: "NVML, counter of total energy", or "none" with the sources that were
+  /// tried and why each failed. Empty: the run does not measure energy (--energy), or has no timed row.
+  std::string energy;
   ShardInfo shard;
   std::vector<std::string> merged;  ///< ids of the shards' runs that this run was merged from
 };
@@ -197,6 +200,16 @@ struct DispatchShare {
   double time_us = 0;
 };
 
+/// The energy of one program run, from a window in which the program ran back to back (--energy).
+struct Energy {
+  std::string source;         ///< what told it, and what its figure covers: "RAPL package-0 (the processor)"
+  double joules = 0;          ///< for one program run: `watts` times `window_s` / `programs`
+  double watts = 0;           ///< mean power in the window, idle power included
+  double window_s = 0;        ///< from the first program of the window to the end of its last one
+  std::int64_t programs = 0;  ///< that ran in it
+  int readings = 0;           ///< of power, or different ones of a counter of energy
+};
+
 /// Kernel time of one program run: all its timed dispatches, barriers included. The figures up to `batch` and
 /// the samples are computed from the row's blocks (describe_blocks), the output hash by record_of.
 struct PerfResult {
@@ -251,7 +264,9 @@ struct PerfResult {
   std::optional<std::int64_t> spill_bytes;   ///< per invocation, the largest of the dispatches
   std::optional<std::int64_t> shared_bytes;  ///< per workgroup, the largest of the dispatches
   std::int64_t memory_bytes = 0;             ///< device memory of all its sets
-  double submitted_ms = 0;  ///< wall time of the timed submissions, with warm-up and passes per dispatch
+  double submitted_ms = 0;       ///< wall time of the timed submissions, with warm-up and passes per dispatch
+  std::optional<Energy> energy;  ///< with --energy, if the device tells it
+  std::string no_energy;         ///< with --energy, of a device that tells it: why this row has none
   std::vector<DispatchShare> dispatches;
   std::vector<std::vector<double>> sample_us;  ///< raw samples by block
 };
@@ -311,6 +326,7 @@ struct Record {
   Status status = Status::Missing;
   std::string reason;             ///< a sentence with numbers, for every status but PASS
   std::string retry;              ///< see RowEnd
+  std::string driver_retry;       ///< see RowEnd
   bool stopped = false;           ///< see RowEnd
   std::optional<OwnEnd> own_end;  ///< EXPECTED_FAIL and UNEXPECTED_PASS: the end without the rule
   std::optional<AccuracyResult>

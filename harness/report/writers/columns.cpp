@@ -194,6 +194,9 @@ Columns verdict_columns() {
        [](const RunInfo&, const Record& record) { return record.reason; }},
       {"retry", "text", "result of a failed row's second try: REPRODUCED or ORDER_DEPENDENT",
        [](const RunInfo&, const Record& record) { return record.retry; }},
+      {"driver_retry", "text",
+       "what the driver failed to do at first and did when asked again; absent: nothing",
+       [](const RunInfo&, const Record& record) { return record.driver_retry; }},
   };
 }
 
@@ -396,6 +399,33 @@ Columns rate_columns() {
   };
 }
 
+// A column that is empty where no energy was measured.
+template <class Get>
+Column energy(std::string name, std::string unit, std::string meaning, Get get) {
+  return timing(std::move(name), std::move(unit), std::move(meaning),
+                [get](Perf p) { return p.energy ? get(p) : std::string(); });
+}
+
+Columns energy_columns() {
+  return {
+      energy("energy_j", "J",
+             "energy of one program run, from a window after the timing (--energy); absent: not measured",
+             [](Perf p) { return significant(p.energy->joules, 6); }),
+      energy("gops_per_joule", "GOP/J", "ops / energy_j, in 10^9 operations per joule; absent if ops is 0",
+             [](Perf p) {
+               if (p.operations <= 0 || !(p.energy->joules > 0)) return std::string();
+               return significant(static_cast<double>(p.operations) / p.energy->joules / 1e9, 6);
+             }),
+      energy("power_w", "W", "mean power in that window, idle power included",
+             [](Perf p) { return significant(p.energy->watts, 6); }),
+      energy("energy_readings", "number",
+             "readings of power in that window, or different readings of a counter of energy",
+             [](Perf p) { return std::to_string(p.energy->readings); }),
+      energy("energy_source", "text", "what told the energy, and in () what the figure covers",
+             [](Perf p) { return p.energy->source; }),
+  };
+}
+
 std::string count_or_absent(const std::optional<std::int64_t>& count) {
   return count ? std::to_string(*count) : "";
 }
@@ -491,7 +521,8 @@ std::vector<Column> accu_columns() {
 
 std::vector<Column> perf_columns() {
   return joined({run_columns(), case_columns(), cache_columns(), verdict_columns(), time_columns(),
-                 rate_columns(), program_columns(), chain_columns(), comparison_columns(), place_columns()});
+                 rate_columns(), energy_columns(), program_columns(), chain_columns(), comparison_columns(),
+                 place_columns()});
 }
 
 Column mode_column() {

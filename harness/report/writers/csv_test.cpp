@@ -251,10 +251,12 @@ TEST(PerfCsv, LeavesOutWhatIsNotKnown) {
   perf.memory_bytes = 0;
   const Row row = present(rows_of(test::perf_csv(test::report_of({record}))).at(0));
   for (const char* column :
-       {"pct_peak_bw",  "pct_peak_ops", "peak_gbps",    "peak_gops",        "setup_us",     "isolated_us",
-        "model",        "layer",        "calls",        "tokens",           "suspect",      "clock_ratio",
-        "verified_pct", "chosen_impl",  "regret_pct",   "ratio_to_slowest", "slowest_impl", "shapes",
-        "registers",    "spills",       "shared_bytes", "memory_mb"}) {
+       {"pct_peak_bw",      "pct_peak_ops",    "peak_gbps",    "peak_gops",      "setup_us",
+        "isolated_us",      "model",           "layer",        "calls",          "tokens",
+        "suspect",          "clock_ratio",     "verified_pct", "chosen_impl",    "regret_pct",
+        "ratio_to_slowest", "slowest_impl",    "shapes",       "registers",      "spills",
+        "shared_bytes",     "memory_mb",       "energy_j",     "gops_per_joule", "power_w",
+        "energy_source",    "energy_readings", "driver_retry"}) {
     EXPECT_FALSE(row.contains(column)) << column;
   }
 }
@@ -289,6 +291,38 @@ TEST(PerfCsv, TellsWhatWasChosenAndWhatItCosts) {
   EXPECT_EQ(row.at("spills"), "0");
   EXPECT_EQ(row.at("shared_bytes"), "4096");
   EXPECT_EQ(row.at("suspect"), "too fast");
+}
+
+TEST(PerfCsv, TellsTheEnergyOfAProgramAndWhereItIsFrom) {
+  Record record = test::timed("fast", "fused", 2.5);
+  record.perf->operations = 3'000'000;
+  record.perf->energy = Energy{.source = "NVML counter of energy (the GPU and its memory)",
+                               .joules = 0.0015,
+                               .watts = 600,
+                               .window_s = 1.25,
+                               .programs = 500'000,
+                               .readings = 12};
+  const Row row = rows_of(test::perf_csv(test::report_of({record}))).at(0);
+  EXPECT_EQ(row.at("energy_j"), "0.0015");
+  EXPECT_EQ(row.at("gops_per_joule"), "2");
+  EXPECT_EQ(row.at("power_w"), "600");
+  EXPECT_EQ(row.at("energy_readings"), "12");
+  EXPECT_EQ(row.at("energy_source"), "NVML counter of energy (the GPU and its memory)");
+}
+
+TEST(PerfCsv, HasNoOperationsPerJouleForAProgramWithoutOperations) {
+  Record record = test::timed("copy", "fused", 2.5);
+  record.perf->operations = 0;
+  record.perf->energy = Energy{.source = "RAPL package-0", .joules = 0.25};
+  const Row row = present(rows_of(test::perf_csv(test::report_of({record}))).at(0));
+  EXPECT_EQ(row.at("energy_j"), "0.25");
+  EXPECT_FALSE(row.contains("gops_per_joule"));
+}
+
+TEST(Csv, TellsWhatTheDriverDidOnlyWhenAskedAgain) {
+  Record record = test::timed("fast", "fused", 2.5);
+  record.driver_retry = "creating the pipeline of dispatch 'add': the driver failed with VK_ERROR_UNKNOWN";
+  EXPECT_EQ(rows_of(test::perf_csv(test::report_of({record}))).at(0).at("driver_retry"), record.driver_retry);
 }
 
 TEST(PerfCsv, WithholdsTheTimeOfAWrongKernel) {

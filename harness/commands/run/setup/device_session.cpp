@@ -160,7 +160,9 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
 }
 
 DeviceSession::~DeviceSession() {
-  if (device_.tools) device_.tools->measure_again = {};  // it refers to this session
+  if (!device_.tools) return;
+  device_.tools->measure_again = {};  // it refers to this session
+  device_.tools->energy = nullptr;
 }
 
 std::vector<RowInfo> DeviceSession::plan() const {
@@ -184,6 +186,11 @@ bool DeviceSession::times_one_of(const RowsLeft& left) const {
 void DeviceSession::tell(RunListener& listener, const KnownTiming& known) {
   listener_ = &listener;
   known_ = known;
+  if (parts_.options.rows.measures_energy && is_timed()) {
+    FoundMeter found = find_energy_meter(device_.info);
+    info_.energy = meter_line(found);
+    energy_meter_ = std::move(found.meter);
+  }
   const auto stopped = [this] { return parts_.stop_requested && parts_.stop_requested(); };
   if (known_.timer) {
     info_.timer = *known_.timer;
@@ -200,6 +207,7 @@ void DeviceSession::add_timing(const KnownTiming& known) {
   TimingTools& tools =
       timing_tools_of(device_, shaders_, {parts_.options.ceilings, store_, known}, parts_.log);
   engine_.tools = &tools;
+  tools.energy = energy_meter_;
   engine_.sampling.timer_unit_ns = tools.timer.unit_ns;
   info_.timer = tools.timer;
   info_.ceilings = tools.ceilings;

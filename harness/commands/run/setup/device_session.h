@@ -8,6 +8,7 @@
 #include "harness/commands/tuning_files.h"
 #include "harness/engine/accuracy/answer_cache.h"
 #include "harness/engine/ceilings/ceilings.h"
+#include "harness/engine/energy/energy_sources.h"
 #include "harness/engine/run/device_context.h"
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/tuned_rows.h"
@@ -141,6 +142,7 @@ class DeviceSession {
   RunInfo info_;
   Stopwatch since_saved_;
   KnownTiming known_;
+  std::shared_ptr<EnergyMeter> energy_meter_;  ///< null: energy is not measured
   RunListener* listener_ = nullptr;
 };
 
