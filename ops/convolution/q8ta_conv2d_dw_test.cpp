@@ -37,11 +37,6 @@ Params params_of(const Op& op, const Geometry& of) {
   return with_defaults(op, std::move(params));
 }
 
-std::string define_of(const Dispatch& dispatch, std::string_view name) {
-  const auto found = std::ranges::find(dispatch.defines, name, &Define::name);
-  return found == dispatch.defines.end() ? "none" : found->value;
-}
-
 /// A GPU whose dot product is fast, or is not.
 void be_a_gpu(DeviceInfo& device, bool dot_is_fast) {
   device.type = "discrete";

@@ -37,11 +37,6 @@ Physical images(Layout layout, std::int64_t channels) {
   return {{Storage::Buffer, layout}, DType::I8, {2, channels, 5, 7}};
 }
 
-std::string define_of(const Dispatch& dispatch, std::string_view name) {
-  const auto found = std::ranges::find(dispatch.defines, name, &Define::name);
-  return found == dispatch.defines.end() ? "none" : found->value;
-}
-
 TEST(Gathering, PutsGroupsTogetherUntilTheyHaveWholeWordsOfOutputs) {
   EXPECT_EQ(sizes(gathering_of(12, 24, 4)), (ImageSizes{2, 6, 12, 2}));
   EXPECT_EQ(sizes(gathering_of(32, 24, 2)), (ImageSizes{2, 16, 12, 4}));

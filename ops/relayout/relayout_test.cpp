@@ -160,17 +160,10 @@ class Move {
   std::map<std::string, std::int64_t> tune_;
 };
 
-std::string define(const Dispatch& dispatch, const std::string& name) {
-  for (const Define& test_case : dispatch.defines) {
-    if (test_case.name == name) return test_case.value;
-  }
-  return "none";
-}
-
 /// Whether x and y of a clone are moved by vectors: "10" where x is and y is not.
 std::string whole(const Shape& shape, Layout x, Layout y) {
   const Dispatch dispatch = Move::bytes(shape, x, y).relayout();
-  return define(dispatch, "X_WHOLE") + define(dispatch, "Y_WHOLE");
+  return test::define_of(dispatch, "X_WHOLE") + test::define_of(dispatch, "Y_WHOLE");
 }
 
 TEST(RelayoutDispatch, NeverExceedsTheSidesOfADevicesWorkgroupsNorTheTunedTotal) {
@@ -217,8 +210,8 @@ TEST(RelayoutDispatch, TakesVectorsWhereTheFourWordsOfATileLieTogether) {
 
 TEST(RelayoutDispatch, TakesVectorsOfFloatsWhereRowsAreMultiplesOfFour) {
   const auto y_whole = [](const Shape& shape, Layout layout) {
-    return define(Move(shape, buffer(Layout::P4W4C), DType::I8, buffer(layout), DType::F32).relayout(),
-                  "Y_WHOLE");
+    return test::define_of(
+        Move(shape, buffer(Layout::P4W4C), DType::I8, buffer(layout), DType::F32).relayout(), "Y_WHOLE");
   };
   EXPECT_EQ(y_whole({3, 5, 8}, Layout::WP), "1");
   EXPECT_EQ(y_whole({3, 8, 5}, Layout::WP), "0");

@@ -86,7 +86,7 @@ AttentionTiling tiling_of(const BuildContext& context) {
   AttentionTiling tiling;
   tiling.plain = context.tuned("plain", matrices ? 0 : 1) != 0;
   if (matrices) tiling.fragment = *matrices;
-  tiling.lanes = tiling.plain ? tiling.fragment.m : context.device.subgroup_size;
+  tiling.lanes = tiling.plain ? context.tuned("lanes", tiling.fragment.m) : context.device.subgroup_size;
   tiling.width = op.width;
   tiling.subgroup_m = context.tuned("subgroup_m", tiling.fragment.m);
   tiling.fragments_m = std::max<std::int64_t>(1, tiling.subgroup_m / tiling.fragment.m);
@@ -267,7 +267,10 @@ std::vector<Tunable> tunables() {
        .max = 2,
        .doc =
            "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
-      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"}};
+      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
+      {.name = "lanes",
+       .doc = "plain code: invocations that stand for a subgroup; by default one for each row of a fragment",
+       .allowed = {16, 32, 64}}};
 }
 
 }  // namespace

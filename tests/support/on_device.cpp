@@ -217,6 +217,11 @@ std::uint32_t constant_of(const Dispatch& dispatch, std::string_view name) {
   return 0;
 }
 
+std::string define_of(const Dispatch& dispatch, std::string_view name) {
+  const auto found = std::ranges::find(dispatch.defines, name, &Define::name);
+  return found == dispatch.defines.end() ? "none" : found->value;
+}
+
 Params with_defaults(const Op& op, Params params) {
   for (const ParamSpec& spec : op.params) {
     if (!params.has(spec.name)) params.set(spec.name, spec.default_for(params).value());
