@@ -320,7 +320,7 @@ TEST_F(TuningOfACopy, AnEntryHasTheFiguresOfTheConfirmation) {
 }
 
 TEST_F(TuningOfACopy, AStopWhileItConfirmsKeepsWhatWasConfirmed) {
-  write_cases("[4, 64], [16, 64], [64, 64]");
+  write_cases("[4, 64], [8, 64], [16, 64]");
   interrupt_after("confirmed slow_copy plain shape=4x64: ");
   EXPECT_EQ(exit_code_of_interrupted(), 0) << err();
   EXPECT_THAT(out(), AllOf(HasSubstr("tune: 1 entry in t.yaml"), HasSubstr("; stopped")));
@@ -328,7 +328,7 @@ TEST_F(TuningOfACopy, AStopWhileItConfirmsKeepsWhatWasConfirmed) {
 }
 
 TEST_F(TuningOfACopy, AStopWhileItSearchesSaysThatNothingIsWritten) {
-  write_cases("[4, 64], [16, 64], [64, 64]");
+  write_cases("[4, 64], [8, 64], [16, 64]");
   interrupt_after("slow_copy plain shape=4x64: ");
   EXPECT_EQ(exit_code_of_interrupted(), 1) << err();
   EXPECT_EQ(out(), "tune: stopped before anything better was confirmed; no tuning file is written\n");
