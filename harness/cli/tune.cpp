@@ -66,8 +66,12 @@ void declare_tune(CLI::App& app, app::TuneOptions& options) {
       "KIND@GLOB: see `run`, to test that a candidate that crashes or hangs costs itself; repeatable");
   app.add_flag("-v,--verbose", options.verbose, "Also print the output of its runs");
   app.footer(
-      "Exit code: 0 the file is written; 1 some point is wrong or has no time with the built-in defaults; 2 "
-      "wrong options; 3 the machine failed; 77 no Vulkan device.");
+      "Exit code: 0 the file is written, without entries if nothing is clearly better than the built-in "
+      "defaults; 1 some point is wrong with the built-in defaults, a candidate was left out because it "
+      "failed, "
+      "or no file is written, as nothing was searched and confirmed or the search was stopped before; 2 "
+      "wrong "
+      "options; 3 the machine failed; 77 no Vulkan device.");
 }
 
 ExitCode tune(const app::TuneOptions& options, const Context& context) {

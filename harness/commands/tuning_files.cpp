@@ -73,8 +73,11 @@ std::optional<DeviceTuning> found_tuning(const std::string& asked, const DeviceI
   const fs::path file = is_shipped ? shipped_file(device) : fs::path(asked);
   if (is_shipped && file.empty()) return std::nullopt;
   TuningResult read = read_tuning(file, registry);
-  DeviceTuning made{
-      .tuning = *std::move(read.tuning), .file = file, .hash = std::move(read.hash), .note = {}};
+  DeviceTuning made{.tuning = *std::move(read.tuning),
+                    .file = file,
+                    .is_shipped = is_shipped,
+                    .hash = std::move(read.hash),
+                    .note = {}};
   if (is_shipped && made.tuning.device != device.name) {
     throw Error(
         printable_line(fmt::format("taking the tuning file '{}': its name is that of {}, but it says that it "
@@ -91,6 +94,13 @@ std::optional<DeviceTuning> tuning_for(const std::string& asked, const DeviceInf
                                        const Registry& registry) {
   std::optional<DeviceTuning> found = found_tuning(asked, device, registry);
   return found && found->is_ignored ? std::nullopt : std::move(found);
+}
+
+std::string told_in_report(const DeviceTuning& found) {
+  const bool is_elsewhere = found.is_shipped && found.file.is_absolute();
+  std::string told = printable_line((is_elsewhere ? found.file.filename() : found.file).string());
+  if (found.is_ignored) told += ": not taken";
+  return found.note.empty() ? told : told + ": " + found.note;
 }
 
 void check_named_tuning(const std::string& asked, const Registry& registry) {

@@ -16,10 +16,19 @@ struct RunOptions;
 struct DeviceTuning {
   Tuning tuning;
   std::filesystem::path file;
+  bool is_shipped = false;  ///< found by the device's name; else the command line names it
   std::string hash;         ///< of its text
   std::string note;         ///< that it was made on another device or with another driver; empty: it was not
   bool is_ignored = false;  ///< it is a shipped file, made with another driver: it says little of this one
+
+  /// What rows are tuned by; null: the file is ignored.
+  const Tuning* taken() const { return is_ignored ? nullptr : &tuning; }
 };
+
+/// The file for a reader of the report, who may be elsewhere: "tuning/acme.yaml", and what is to be said of
+/// it: "t.yaml: made on GPU 9, and this is GPU 8", "acme.yaml: not taken: made with the driver 1.2, and this
+/// is 1.3". Of a shipped file that is not in the current directory only the name.
+std::string told_in_report(const DeviceTuning& found);
 
 /// The driver as tuning files name it: "NVIDIA 580.159.04".
 std::string driver_text(const DeviceInfo& device);

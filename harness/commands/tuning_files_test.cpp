@@ -1,5 +1,7 @@
 #include "harness/commands/tuning_files.h"
 
+#include "harness/cases/expansion/load.h"
+#include "harness/cases/tuning/tensor_names.h"
 #include "harness/commands/run_options.h"
 #include "ops/registry.h"
 #include "tests/support/error_text.h"
@@ -9,7 +11,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace assay::app {
 namespace {
@@ -48,6 +52,35 @@ TEST(TuningFiles, SayThatTheyWereMadeElsewhere) {
   EXPECT_FALSE(tuning_for("none", newer, ops));
   EXPECT_FALSE(tuning_for("auto", device_named("no such device"), ops));
   EXPECT_EQ(tuning_file_name(device_named("NVIDIA H100 80GB HBM3")), "nvidia-h100-80gb-hbm3.yaml");
+}
+
+TEST(TuningFiles, AreToldInReportsWithoutThePathsOfTheMachine) {
+  DeviceTuning found{.tuning = {}, .file = "tuning/acme.yaml", .is_shipped = true, .hash = "1", .note = {}};
+  EXPECT_EQ(told_in_report(found), "tuning/acme.yaml");
+  EXPECT_EQ(found.taken(), &found.tuning);
+  found.file = "/somewhere/share/assay/tuning/acme.yaml";
+  EXPECT_EQ(told_in_report(found), "acme.yaml");
+  found.note = "made with the driver 1, and this is 2";
+  found.is_ignored = true;
+  EXPECT_EQ(told_in_report(found), "acme.yaml: not taken: made with the driver 1, and this is 2");
+  EXPECT_EQ(found.taken(), nullptr);
+  found.is_shipped = found.is_ignored = false;
+  EXPECT_EQ(told_in_report(found),
+            "/somewhere/share/assay/tuning/acme.yaml: made with the driver 1, and this is 2")
+      << "as the command line names it";
+}
+
+TEST(TuningFiles, MayNameEveryTensorThatSomeCaseHas) {
+  const Registry ops = ops::registry();
+  const std::vector<fs::path> folder{fs::path(ASSAY_SOURCE_DIR) / "cases"};
+  PossibleTensors possible;
+  for (const Case& test_case : load_cases(folder, ops).cases) {
+    if (test_case.op->chain) continue;
+    const std::set<std::string>& names = possible.of(*test_case.op);
+    for (const TensorSpec& tensor : *test_case.tensors)
+      ASSERT_TRUE(names.empty() || names.contains(tensor.name)) << test_case.id << ' ' << tensor.name;
+  }
+  for (const Op& op : ops.ops()) EXPECT_FALSE(possible.of(op).empty()) << op.name;
 }
 
 TEST(TuningFiles, AreNotForNodesOfChains) {

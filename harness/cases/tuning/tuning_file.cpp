@@ -1,4 +1,5 @@
 #include "harness/base/hash.h"
+#include "harness/cases/tuning/tensor_names.h"
 #include "harness/cases/tuning/tuning.h"
 #include "harness/cases/yaml/reporter.h"
 #include "harness/cases/yaml/scalars.h"
@@ -16,6 +17,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace assay::cases {
 namespace {
@@ -55,8 +57,17 @@ ValueRange read_range(const Node& value, const Spot& spot) {
   return {*low, *high};
 }
 
-TuningCondition read_list(const Node::Entry& entry) {
+TuningCondition read_list(const Node::Entry& entry, const ParamSpec& param) {
   if (!entry.value->is_list()) wrong_type(*entry.value, {entry.key, entry.key->text}, "a list of ranges");
+  const std::size_t count = entry.value->items.size();
+  if (count < static_cast<std::size_t>(param.min_rank) || count > static_cast<std::size_t>(param.max_rank)) {
+    throw Problem(
+        diagnose(*entry.key, fmt::format("'{}' has {} values, and this is a list of {}", param.name,
+                                         param.min_rank == param.max_rank
+                                             ? std::to_string(param.min_rank)
+                                             : fmt::format("{} to {}", param.min_rank, param.max_rank),
+                                         count)));
+  }
   TuningCondition made{.ranges = {}, .word = {}, .is_list = true};
   for (const Node* item : entry.value->items)
     made.ranges.push_back(read_range(*item, {item->is_scalar() ? item : entry.key, entry.key->text}));
@@ -78,7 +89,7 @@ TuningCondition read_condition(const Node::Entry& entry, const ParamSpec& param)
       return {.ranges = {read_range(*entry.value, {entry.key, param.name})}, .word = {}};
     case Kind::Shape:
     case Kind::Ints:
-      return read_list(entry);
+      return read_list(entry, param);
     case Kind::Boolean:
     case Kind::Choice:
       return {.ranges = {}, .word = read_word(entry, param)};
@@ -106,7 +117,8 @@ void read_map(const Node::Entry& entry, std::string_view wanted, Problems& probl
 /// Reads one entry of the list.
 class EntryReader {
  public:
-  EntryReader(const Node& node, const Registry& registry) : node_(node), registry_(registry) {}
+  EntryReader(const Node& node, const Registry& registry, PossibleTensors& tensors)
+      : node_(node), registry_(registry), tensors_(tensors) {}
 
   /// Throws Problem with everything that is wrong.
   TuningEntry read() {
@@ -164,7 +176,14 @@ class EntryReader {
     });
   }
 
-  /// Which tensors an op has depends on its parameters, so their names are not checked here.
+  /// Throws Problem if no parameters give the op such a tensor, as far as it can be told.
+  void check_tensor(const Node& name) const {
+    const std::set<std::string>& names = tensors_.of(*op_);
+    if (names.empty() || names.contains(name.text)) return;
+    const std::vector<std::string> known(names.begin(), names.end());
+    throw unknown_name(name, fmt::format("tensor of {}:", op_->name), name.text, known);
+  }
+
   void read_forms() {
     const Node::Entry* forms = node_.find_entry("forms");
     if (forms == nullptr) return;
@@ -172,6 +191,7 @@ class EntryReader {
       const std::string& tensor = one.key->text;
       if (tensor.find_first_not_of(name_characters) != tensor.npos)
         throw Problem(diagnose(*one.key, "the name of a tensor has letters, digits, '_' and '.' only"));
+      check_tensor(*one.key);
       const std::string& form = tuning_text(one);
       const std::optional<Form> parsed = parse_form(form);
       if (!parsed) {
@@ -248,6 +268,7 @@ class EntryReader {
 
   const Node& node_;
   const Registry& registry_;
+  PossibleTensors& tensors_;
   const Op* op_ = nullptr;
   const Impl* impl_ = nullptr;
   Problems problems_;
@@ -273,6 +294,7 @@ void read_entries(const Node::Entry& list, const Registry& registry, Tuning& tun
         diagnose(*list.key, fmt::format("'entries' has {} entries, and a tuning file has at most {}",
                                         list.value->items.size(), most_tuning_entries)));
   }
+  PossibleTensors tensors;
   for (const Node* node : list.value->items) {
     try {
       if (node->is_null()) throw Problem(diagnose(*list.key, "an entry in this list is empty"));
@@ -280,7 +302,7 @@ void read_entries(const Node::Entry& list, const Registry& registry, Tuning& tun
         reporter.add_flaws(*node);
         continue;
       }
-      TuningEntry entry = EntryReader(*node, registry).read();
+      TuningEntry entry = EntryReader(*node, registry, tensors).read();
       refuse_overlap(*node, entry, tuning.entries);
       tuning.entries.push_back(std::move(entry));
     } catch (const Problem& problem) {

@@ -250,7 +250,7 @@ std::vector<Column> columns_of_runs() {
 std::vector<Column> columns_of_rows() {
   Columns columns = named(accu_columns(), {"case"});
   const auto add = [&](const Columns& more) { columns.insert(columns.end(), more.begin(), more.end()); };
-  add(named(history_columns(), {"mode", "cache"}));
+  add(named(history_columns(), {"mode", "cache", "tuned"}));
   Names others = names_of_run();
   others.insert("case");
   add(without(accu_columns(), others));

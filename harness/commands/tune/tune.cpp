@@ -22,9 +22,11 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <ostream>
+#include <span>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
@@ -91,12 +93,12 @@ class Tuner {
     load();
     search();
     confirm();
-    if (is_stopped() &&
-        std::ranges::all_of(classes_, [](const TunedClass& one) { return one.shapes.empty(); })) {
-      terminal_.out << "tune: stopped before anything was confirmed; no tuning file is written\n";
+    std::vector<TuningEntry> found = found_entries();
+    if (const char* why = why_nothing_is_written(found)) {
+      terminal_.out << "tune: " << why << "; no tuning file is written\n";
       return ExitCode::Failures;
     }
-    write();
+    write(std::move(found));
     return has_failed_ ? ExitCode::Failures : ExitCode::Fine;
   }
 
@@ -185,6 +187,7 @@ class Tuner {
         space, limits,
         [&](std::span<const Candidate> batch) { return times_of(one, point, space, batch, is_over); },
         places_of(sound_candidates(one), space));
+    if (!problem_.empty() && is_stopped()) return;  // it was not reached
     if (!problem_.empty() && !is_failure_ && point.is_also_hot) {
       lost_s_ += searched_s() - begin_s;
       // Few tensors are too small to be cold, and the hot point is another one.
@@ -201,7 +204,10 @@ class Tuner {
       return;
     }
     tell(one, point, space, found);
-    one.searched.insert(point.at);
+    // A point without a timed candidate says nothing, and one that was stopped less than an older entry.
+    const bool is_searched = has_found_ || found.candidates == 0U;
+    if (is_searched && !is_stopped()) one.searched.insert(point.at);
+    if (!is_searched) ++unsearched_;
     const Tune best = tune_of(space, found.best);
     if (!best.empty() && std::ranges::find(one.candidates, best) == one.candidates.end())
       one.candidates.push_back(best);
@@ -385,20 +391,36 @@ class Tuner {
     one.shapes.push_back(std::move(shape));
   }
 
-  void write() {
+  std::vector<TuningEntry> found_entries() const {
+    std::vector<TuningEntry> found;
+    for (const TunedClass& one : classes_) std::ranges::move(entries_of(one), std::back_inserter(found));
+    return found;
+  }
+
+  /// A file says of the points without an entry that the defaults are the best there: it must not be written
+  /// by a search that knows nothing of them. Null: it may be.
+  const char* why_nothing_is_written(std::span<const TuningEntry> found) const {
+    if (!found.empty()) return nullptr;
+    if (is_stopped()) return "stopped before anything better was confirmed";
+    const auto is_known = [](const TunedClass& one) {
+      return std::ranges::any_of(one.group.points,
+                                 [&](const TuningPoint& point) { return one.is_tuned_at(point); });
+    };
+    return std::ranges::any_of(classes_, is_known) ? nullptr : "no point was searched and confirmed";
+  }
+
+  void write(std::vector<TuningEntry> found) {
     Tuning tuning{.device = device_.name,
                   .driver = driver_text(device_),
                   .version = context_.build.version,
                   .entries = {}};
-    const std::size_t before = kept_.size();
+    const std::size_t before = kept_.size(), all_found = found.size();
     std::erase_if(kept_, [&](const TuningEntry& entry) { return is_replaced(entry, classes_); });
-    for (const TunedClass& one : classes_) {
-      for (TuningEntry& entry : entries_of(one)) {
-        tell(entry);
-        if (!gives_way(entry)) tuning.entries.push_back(std::move(entry));
-      }
+    for (TuningEntry& entry : found) {
+      tell(entry);
+      if (!gives_way(entry)) tuning.entries.push_back(std::move(entry));
     }
-    const std::size_t found = tuning.entries.size();
+    const std::size_t written = tuning.entries.size();
     tuning.entries.insert(tuning.entries.end(), kept_.begin(), kept_.end());
     write_checked(heading() + tuning_yaml(tuning));
     if (before > 0) {
@@ -406,7 +428,9 @@ class Tuner {
                                    before == 1 ? "1 entry" : fmt::format("{} entries", before),
                                    before - kept_.size(), kept_.size());
     }
-    terminal_.out << printable_line(summary(found)) << '\n';
+    if (all_found == 0)
+      terminal_.out << "tune: nothing clearly better than the built-in defaults was found\n";
+    terminal_.out << printable_line(summary(written)) << '\n';
   }
 
   /// Whether a kept entry is about some of the same points, and others that were not measured again: both
@@ -458,8 +482,11 @@ class Tuner {
     for (const auto& [status, count] : statuses_)
       statuses.push_back(fmt::format("{} {}", count, name_of(status)));
     return fmt::format(
-        "tune: {} in {} ({}), candidates: {}{}{}", found == 1 ? "1 entry" : fmt::format("{} entries", found),
-        out_.string(), fmt::format("{:.0f} s", watch_.s()), fmt::join(statuses, ", "),
+        "tune: {} in {} ({}), candidates: {}{}{}{}",
+        found == 1 ? "1 entry" : fmt::format("{} entries", found), out_.string(),
+        fmt::format("{:.0f} s", watch_.s()), fmt::join(statuses, ", "),
+        unsearched_ > 0 ? fmt::format("; {} not searched for lack of time", counted(unsearched_, "point"))
+                        : "",
         unconfirmed_ > 0
             ? fmt::format("; {} not confirmed for lack of time, and left out", counted(unconfirmed_, "point"))
             : "",
@@ -487,7 +514,7 @@ class Tuner {
   bool has_confirmed_ = false;
   std::map<Status, std::size_t> statuses_;
   std::vector<TableRow> table_;
-  std::size_t unconfirmed_ = 0;
+  std::size_t unsearched_ = 0, unconfirmed_ = 0;
   bool has_failed_ = false;
 };
 

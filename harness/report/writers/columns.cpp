@@ -132,8 +132,7 @@ Columns case_columns() {
       text("tune", "specialization constants that the case sets", &RowInfo::tune),
       text("tuned",
            "defaults that the tuning file sets instead of the built-in ones, and the line of its entry; "
-           "absent: "
-           "none",
+           "absent: none",
            &RowInfo::tuned),
       text("fill", "fill of every input; of a chain, constants=fill if the constants of its nodes have one",
            &RowInfo::fill),
@@ -506,6 +505,11 @@ Columns named(const Columns& columns, std::initializer_list<std::string_view> na
   return chosen;
 }
 
+Columns without(Columns columns, std::string_view name) {
+  std::erase_if(columns, [&](const Column& column) { return column.name == name; });
+  return columns;
+}
+
 Columns joined(std::initializer_list<Columns> parts) {
   Columns all;
   for (const Columns& part : parts) all.insert(all.end(), part.begin(), part.end());
@@ -515,8 +519,9 @@ Columns joined(std::initializer_list<Columns> parts) {
 }  // namespace
 
 std::vector<Column> accu_columns() {
-  return joined({run_columns(), case_columns(), verdict_columns(), difference_columns(), evidence_columns(),
-                 chain_columns(), place_columns()});
+  // Accuracy rows have the built-in defaults, whatever the tuning file says.
+  return joined({run_columns(), without(case_columns(), "tuned"), verdict_columns(), difference_columns(),
+                 evidence_columns(), chain_columns(), place_columns()});
 }
 
 std::vector<Column> perf_columns() {

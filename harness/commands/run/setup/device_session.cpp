@@ -4,6 +4,7 @@
 #include "harness/base/text.h"
 #include "harness/commands/device_profiles.h"
 #include "harness/commands/run/setup/engine_options.h"
+#include "harness/commands/run/setup/run_inputs.h"
 #include "harness/device/device_profile.h"
 #include "harness/engine/ceilings/matrix_check.h"
 #include "harness/engine/run/device_run.h"
@@ -143,8 +144,8 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
       answers_(answer_cache_options(parts.options, parts.context.build)),
       store_(ceiling_store(parts.options.ceiling_store)),
       cases_(parts.selected, open_device(parts, device)),
-      tuning_(tuning_for(tuning_of(parts.options), device.info, parts.context.registry)),
-      rows_(planned_groups(parts.options, cases_.all()), device.info, tuning_ ? &tuning_->tuning : nullptr) {
+      tuning_(found_tuning(tuning_of(parts.options), device.info, parts.context.registry)),
+      rows_(planned_groups(parts.options, cases_.all()), device.info, tuning_ ? tuning_->taken() : nullptr) {
   const RunOptions& options = parts_.options;
   engine_ = engine_options(options, parts_.devices.instance(), device_.info, parts_.stop_requested);
   engine_.group_ended = [this] { save_pipelines_now_and_then(); };
@@ -153,7 +154,8 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
   engine_.answers = &answers_;
   info_ = make_run_info(run_settings(options, parts_.context, parts_.run_id), device_.info);
   info_.inputs = parts_.inputs;
-  if (tuning_) info_.inputs["tuning"] = tuning_->hash;
+  if (tuning_) info_.inputs[tuning_file_input] = told_in_report(*tuning_);
+  if (tuning_ && tuning_->taken()) info_.inputs["tuning"] = tuning_->hash;
   info_.shard = parts_.shard;
   info_.secret_seed = parts_.secret_seed;
   if (parts_.secret_seed != 0) engine_.secret_seed = parts_.secret_seed;

@@ -119,7 +119,7 @@ std::optional<std::string> different_inputs(const std::map<std::string, std::str
   std::string text;
   for (const auto& [name, hash] : before) {
     const auto other = now.find(name);
-    if (other == now.end() || other->second == hash) continue;
+    if (name == tuning_file_input || other == now.end() || other->second == hash) continue;
     text += (text.empty() ? "" : " and ") + words_for(name);
   }
   return text.empty() ? std::nullopt : std::optional(text);
@@ -130,7 +130,8 @@ std::optional<std::string> inputs_of_one_only(const std::map<std::string, std::s
   std::string text;
   if (other.empty()) return std::nullopt;  // nothing is known about them
   for (const auto& [name, hash] : one) {
-    if (!other.contains(name)) text += (text.empty() ? "" : " and ") + words_for(name);
+    if (name != tuning_file_input && !other.contains(name))
+      text += (text.empty() ? "" : " and ") + words_for(name);
   }
   return text.empty() ? std::nullopt : std::optional(text);
 }

@@ -14,11 +14,15 @@
 
 namespace assay::app {
 
+/// The input that says which tuning file was found, see told_in_report(). It is for readers: where the file
+/// lies does not matter to results, its hash is the input "tuning".
+inline constexpr const char* tuning_file_input = "tuning_file";
+
 /// Computes RunInfo::inputs for a run of `options` with these cases.
 std::map<std::string, std::string> run_inputs(const RunOptions& options, const LoadResult& loaded);
 
 /// The inputs that differ between two runs, for a sentence: "the case files", "the array in data/x.npy";
-/// nullopt if none does. Inputs that only one of the runs has are ignored.
+/// nullopt if none does. Inputs that only one of the runs has, and tuning_file_input, do not count.
 std::optional<std::string> different_inputs(const std::map<std::string, std::string>& before,
                                             const std::map<std::string, std::string>& now);
 

@@ -65,6 +65,17 @@ TEST(ResumedInputs, MayNotChangeComeOrGo) {
   EXPECT_THAT(refusal(with, without), HasSubstr("the expectations are gone; run the cases again"));
 }
 
+TEST(ResumedInputs, MayHaveTheirTuningFileElsewhere) {
+  const RunInfo without = run_with({{"cases", "1"}});
+  const RunInfo here = run_with({{"cases", "1"}, {"tuning", "1"}, {"tuning_file", "tuning/a.yaml"}});
+  const RunInfo there = run_with({{"cases", "1"}, {"tuning", "1"}, {"tuning_file", "a.yaml"}});
+  const RunInfo ignored = run_with({{"cases", "1"}, {"tuning_file", "a.yaml: not taken: made elsewhere"}});
+  EXPECT_EQ(refusal(here, there), "");
+  EXPECT_EQ(refusal(without, ignored), "");
+  EXPECT_EQ(refusal(ignored, without), "");
+  EXPECT_THAT(refusal(here, without), HasSubstr("the entries of the tuning file are gone"));
+}
+
 TEST(ResumedInputs, AreNotComparedIfTheJournalHasNone) {
   EXPECT_EQ(refusal(run_with({}), run_with({{"cases", "1"}})), "");
 }
