@@ -18,7 +18,7 @@ caller=$PWD
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # What the figures of a report depend on.
-measured=(CMakeLists.txt cmake harness ops references shaders cases)
+measured=(CMakeLists.txt cmake harness ops references shaders cases tuning)
 reasons=()
 
 version_of_tree() { sed -n 's/^project(assay VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
@@ -82,6 +82,16 @@ archive() {
     -C "$(dirname "$1")" -cJf "$1.tar.xz" "$(basename "$1")"
 }
 
+# is_replaceable FOLDER: whether it does not exist, or holds an older release and nothing else.
+is_replaceable() {
+  local file
+  [[ -e $1 ]] || return 0
+  [[ -d $1 && -f $1/SHA256SUMS ]] && grep -q '^# assay ' "$1/notes.md" 2>/dev/null || return 1
+  for file in "$1"/* "$1"/.[!.]*; do
+    [[ ! -e $file || $(basename "$file") =~ ^(assay-[0-9.]+-(x86_64|reports)\.tar\.xz|notes\.md|SHA256SUMS)$ ]] || return 1
+  done
+}
+
 main() {
   local draft=no into reason package reports
   if [[ ${1:-} == --draft ]]; then
@@ -91,7 +101,7 @@ main() {
   if (($# > 1)) || [[ ${1:-} == -* ]]; then die "Usage: scripts/release.sh [--draft] [INTO]" 2; fi
   version=$(version_of_tree)
   into=$(cd "$caller" && realpath -m "${1:-$root/dist/release-$version}")
-  [[ ! -e $into || -e $into/SHA256SUMS ]] || die "$into exists and is no release of assay; not replacing it."
+  is_replaceable "$into" || die "$into exists and is not a release of assay alone; not replacing it."
 
   check_tree
   check_changelog
@@ -104,15 +114,17 @@ main() {
   package=assay-$version-x86_64
   reports=assay-$version-reports
   scripts/package.sh "$staging/$package"
-  rm -rf "$into"
-  mkdir -p "$into"
   archive "$staging/$package"
   # By git: `assay report` may have left files there that are not committed.
   git archive --prefix="$reports/" HEAD:reports/published | tar -x -C "$staging"
   archive "$staging/$reports"
-  mv "$staging"/*.tar.xz "$into/"
-  notes >"$into/notes.md"
-  (cd "$into" && sha256sum -- *.tar.xz notes.md >SHA256SUMS)
+  mkdir "$staging/made"
+  mv "$staging"/*.tar.xz "$staging/made/"
+  notes >"$staging/made/notes.md"
+  (cd "$staging/made" && sha256sum -- *.tar.xz notes.md >SHA256SUMS)
+  rm -rf "$into"
+  mkdir -p "$into"
+  mv "$staging/made"/* "$into/"
   say "Made the files of assay $version in $into"
 }
 

@@ -76,7 +76,7 @@ check_kernels() {
 # Absolute paths reveal user names and the set-up of a machine, except paths of the system's own packages.
 check_privacy() {
   local paths
-  paths=$(grep -oP '(?<=["'"'"' =:,(])/(?!usr/|etc/|opt/)[\w.~+-]+(/[\w.~+-]+)+' "$journal" | sort -u | head -5) || true
+  paths=$(grep -oP '(?<=["'"'"' =:,(])/(?!usr/|etc/|opt/|sys/)[\w.~+-]+(/[\w.~+-]+)+' "$journal" | sort -u | head -5) || true
   [[ -z $paths ]] ||
     refuse "the report holds paths of this machine, such as
 $paths

@@ -380,6 +380,13 @@ TEST_F(Publish, RefusesPathsOfTheMachine) {
                  "/srv/icd.json");
 }
 
+TEST_F(Publish, TakesPathsThatAllMachinesHave) {
+  const ProcessResult result =
+      publish(replaced(journal(), R"("event":"run")",
+                       R"("event":"run","energy":"none: RAPL: /sys/class/powercap has no zone")"));
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
 // Its tasks are told where everything lies.
 TEST_F(Publish, TakesTheReportOfANight) {
   const std::string night = replaced(

@@ -126,11 +126,16 @@ TEST_F(Release, MayBeADraftThatSaysWhatItLacks) {
 }
 
 TEST_F(Release, ReplacesNothingThatIsNoRelease) {
+  out.write("made/SHA256SUMS", "of something else");
+  EXPECT_THAT(release().err, HasSubstr("is not a release of assay alone; not replacing it"));
+  out.write("made/notes.md", "# assay 1.2.2\n");
   out.write("made/precious", "");
   const ProcessResult result = release();
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_THAT(result.err, HasSubstr("is no release of assay; not replacing it"));
-  EXPECT_TRUE(fs::exists(out / "made/precious"));
+  EXPECT_THAT(result.err, HasSubstr("is not a release of assay alone; not replacing it"));
+  EXPECT_EQ(out.read("made/SHA256SUMS"), "of something else");
+  fs::remove(out / "made/precious");
+  EXPECT_EQ(release().exit_code, 0) << "an older release is replaced";
 }
 
 }  // namespace
