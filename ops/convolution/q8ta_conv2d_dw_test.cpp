@@ -60,8 +60,8 @@ class DepthwiseTest : public OnDeviceTest {
     Trial trial = trial_of(geometry);
     trial.as_if = [dot_is_fast](DeviceInfo& device) { be_a_gpu(device, dot_is_fast); };
     const Dispatch dispatch = program_of(trial).dispatches.back();
-    return define_of(dispatch, "ROWS") + "x" + define_of(dispatch, "COLUMNS") + " by " +
-           define_of(dispatch, "PRODUCTS");
+    return define_or_none(dispatch, "ROWS") + "x" + define_or_none(dispatch, "COLUMNS") + " by " +
+           define_or_none(dispatch, "PRODUCTS");
   }
 
   std::string refusal(const Geometry& geometry, Tune tune) const {
@@ -151,7 +151,7 @@ TEST_F(DepthwiseTest, InvocationsAreCountedInTheOrderOfY) {
 TEST_F(DepthwiseTest, NeighboursInMemoryAreStoredAtOnce) {
   const auto stored = [&](std::int64_t width, std::int64_t columns, Layout y) {
     const Trial trial = trial_of({.w = width}, {{"columns", columns}}, y);
-    return define_of(program_of(trial).dispatches.back(), "STORED");
+    return define_or_none(program_of(trial).dispatches.back(), "STORED");
   };
   EXPECT_EQ(stored(16, 8, Layout::P4C1W), "4");
   EXPECT_EQ(stored(16, 2, Layout::P4C1W), "2");

@@ -163,7 +163,7 @@ class Move {
 /// Whether x and y of a clone are moved by vectors: "10" where x is and y is not.
 std::string whole(const Shape& shape, Layout x, Layout y) {
   const Dispatch dispatch = Move::bytes(shape, x, y).relayout();
-  return test::define_of(dispatch, "X_WHOLE") + test::define_of(dispatch, "Y_WHOLE");
+  return test::define_or_none(dispatch, "X_WHOLE") + test::define_or_none(dispatch, "Y_WHOLE");
 }
 
 TEST(RelayoutDispatch, NeverExceedsTheSidesOfADevicesWorkgroupsNorTheTunedTotal) {
@@ -210,7 +210,7 @@ TEST(RelayoutDispatch, TakesVectorsWhereTheFourWordsOfATileLieTogether) {
 
 TEST(RelayoutDispatch, TakesVectorsOfFloatsWhereRowsAreMultiplesOfFour) {
   const auto y_whole = [](const Shape& shape, Layout layout) {
-    return test::define_of(
+    return test::define_or_none(
         Move(shape, buffer(Layout::P4W4C), DType::I8, buffer(layout), DType::F32).relayout(), "Y_WHOLE");
   };
   EXPECT_EQ(y_whole({3, 5, 8}, Layout::WP), "1");

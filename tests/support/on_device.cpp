@@ -217,7 +217,7 @@ std::uint32_t constant_of(const Dispatch& dispatch, std::string_view name) {
   return 0;
 }
 
-std::string define_of(const Dispatch& dispatch, std::string_view name) {
+std::string define_or_none(const Dispatch& dispatch, std::string_view name) {
   const auto found = std::ranges::find(dispatch.defines, name, &Define::name);
   return found == dispatch.defines.end() ? "none" : found->value;
 }

@@ -81,7 +81,7 @@ bool can_hold(Form form, const TensorSpec& tensor);
 std::uint32_t constant_of(const Dispatch& dispatch, std::string_view name);
 
 /// The value of a #define, "none" where the dispatch has none.
-std::string define_of(const Dispatch& dispatch, std::string_view name);
+std::string define_or_none(const Dispatch& dispatch, std::string_view name);
 
 /// `params` with every parameter that it lacks set to the op's default.
 Params with_defaults(const Op& op, Params params);
