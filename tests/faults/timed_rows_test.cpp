@@ -5,8 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <functional>
 #include <map>
+#include <memory>
 #include <unistd.h>
 
 namespace assay::faults {
@@ -164,6 +168,78 @@ TEST(EnergyOfARow, ThatTheMeterCannotTellIsAbsentWithAReason) {
   ASSERT_TRUE(records[0].perf);
   EXPECT_FALSE(records[0].perf->energy);
   EXPECT_THAT(records[0].perf->no_energy, HasSubstr("a mean needs 1000000"));
+}
+
+/// A meter with which a window fails.
+class FailingMeter : public FiveWatts {
+ public:
+  explicit FailingMeter(std::function<void()> fail) : fail_(std::move(fail)) {}
+  /// Asked for by the thread that runs the programs.
+  double averaged_s() const override {
+    fail_();
+    return 0;
+  }
+
+ private:
+  std::function<void()> fail_;
+};
+
+Record row_with_failing_window(std::function<void()> fail) {
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  tools.energy = std::make_shared<FailingMeter>(std::move(fail));
+  return timed({large_quantize_case(op, "correct")}, {.tools = &tools}).at(0);
+}
+
+TEST(EnergyOfARow, ThatFailsForLackOfMemoryLeavesTheTime) {
+  for (const auto& fail : {std::function<void()>([] { throw gpu::OutOfMemory("9 GiB for the window"); }),
+                           std::function<void()>([] { throw Error("9 GiB for the window"); })}) {
+    const Record record = row_with_failing_window(fail);
+    EXPECT_EQ(record.status, Status::Pass) << record.reason;
+    ASSERT_TRUE(record.perf);
+    EXPECT_GT(record.perf->time_us_p50, 0);
+    EXPECT_TRUE(record.perf->verified);
+    EXPECT_FALSE(record.perf->energy);
+    EXPECT_EQ(record.perf->no_energy, "9 GiB for the window");
+  }
+}
+
+TEST(EnergyOfARow, FailsTheRowIfItTakesTooLong) {
+  const Record record = row_with_failing_window([] { throw gpu::Timeout("the window hung"); });
+  EXPECT_EQ(record.status, Status::Timeout);
+  EXPECT_EQ(record.reason, "the window hung");
+}
+
+/// A meter that tells how often it was read.
+class CountingMeter : public FiveWatts {
+ public:
+  double read() override {
+    ++reads;
+    return FiveWatts::read();
+  }
+  std::atomic<int> reads = 0;
+};
+
+TEST(EnergyOfARow, ThatAStopEndsIsMeasuredWhenTheRunIsResumed) {
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  const auto meter = std::make_shared<CountingMeter>();
+  tools.energy = meter;
+  tools.energy_window = {.heating_s = 0, .least_s = 60, .most_s = 120, .interval_s = 0.001};
+  DeviceRunOptions options{.mode = Mode::Perf, .tools = &tools};
+  options.stop_requested = [&] { return meter->reads > 0; };
+  Case other = large_quantize_case(op, "correct");
+  other.id += "/other";
+  const Heard heard = bench.run({large_quantize_case(op, "correct"), other}, options);
+  ASSERT_EQ(heard.ends.size(), 2U);
+  for (const RowEnd& end : heard.ends) {
+    EXPECT_NE(end.status, Status::Pass);
+    EXPECT_TRUE(end.stopped) << end.reason;
+  }
+  EXPECT_EQ(std::ranges::count(heard.ends, Status::Interrupted, &RowEnd::status), 1);
+  EXPECT_EQ(std::ranges::count(heard.ends, Status::Missing, &RowEnd::status), 1);
 }
 
 TEST(EnergyOfARow, IsNotMeasuredUnlessAskedFor) {

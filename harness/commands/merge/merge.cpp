@@ -43,6 +43,7 @@ std::string on_or_off(bool flag) {
 Values values_of(const RunOptions& options) {
   return {{"--baseline-impl", options.rows.baseline_impl.empty() ? "none" : options.rows.baseline_impl},
           {"--budget", fmt::format("{:g}", options.rows.budget_s)},
+          {"--energy", on_or_off(options.rows.measures_energy)},
           {"--program-limit", fmt::format("{:g}", options.rows.program_limit_s)},
           // Stored and measured ceilings are the same.
           {"--ceilings", options.ceilings == "none" ? "none" : "stored or measure"},

@@ -109,6 +109,19 @@ TEST(MergedShards, AreTheRunThatWasDivided) {
   EXPECT_FALSE(report.run.shard.is_part());
 }
 
+TEST(MergedShards, NameTheSourceOfTheirEnergyIfOneOfThemHadOne) {
+  const auto merged_energy = [](const std::string& first, const std::string& second) {
+    Shards shards;
+    shards.add_passed(1, 2, {0, 2}, [&](RunInfo& run) { run.energy = first; });
+    shards.add_passed(2, 2, {1, 3}, [&](RunInfo& run) { run.energy = second; });
+    return shards.merged().run.energy;
+  };
+  EXPECT_EQ(merged_energy("none: hwmon: gone", "RAPL package-0"), "RAPL package-0");
+  EXPECT_EQ(merged_energy("RAPL package-0", "none: hwmon: gone"), "RAPL package-0");
+  EXPECT_EQ(merged_energy("", "none: hwmon: gone"), "none: hwmon: gone");
+  EXPECT_EQ(merged_energy("none: hwmon: gone", ""), "none: hwmon: gone") << "it had no timed row";
+}
+
 TEST(MergedShards, ARunOfAllRowsIsItsOwnOnlyShard) {
   Shards shards;
   shards.add_passed(0, 0, {0, 1, 2, 3}, [](RunInfo& run) { run.shard = {}; });
@@ -237,6 +250,7 @@ TEST(MixedOptions, AreThoseThatChangeWhatRowsSay) {
   other.rows.budget_s = 0.02;
   EXPECT_EQ(mixed_options(one, other), "their --budget is 1 and 0.02");
   EXPECT_EQ(mixed_options(other, one), "their --budget is 0.02 and 1");
+  other.rows.measures_energy = true;
   other.validation = true;
   other.robust_access = true;
   one.ceilings = "none";
@@ -245,9 +259,9 @@ TEST(MixedOptions, AreThoseThatChangeWhatRowsSay) {
   one.rows.program_limit_s = 2;
   EXPECT_EQ(
       mixed_options(one, other),
-      "their --baseline-impl is plain and none, their --budget is 1 and 0.02, their --program-limit is 2 "
-      "and 10, their --ceilings is none and stored or measure, their --inject-slowdown is 5 and 0, their "
-      "--validation is off and on, their --robust-access is off and on");
+      "their --baseline-impl is plain and none, their --budget is 1 and 0.02, their --energy is off and "
+      "on, their --program-limit is 2 and 10, their --ceilings is none and stored or measure, their "
+      "--inject-slowdown is 5 and 0, their --validation is off and on, their --robust-access is off and on");
 }
 
 }  // namespace

@@ -64,6 +64,11 @@ std::optional<std::string> difference(const RunInfo& one, const RunInfo& other) 
   return std::nullopt;
 }
 
+/// Whether the run asked for energies, and its device did not tell them.
+bool has_no_source(const RunInfo& run) {
+  return run.energy.starts_with("none:");
+}
+
 /// The end, in the merged report, of a row that has none: a run that resumes the merged one runs it again.
 RowEnd end_without_one(const RowEvents& row, const std::string& shard) {
   if (row.running) return {.status = Status::Interrupted, .reason = std::string(killed_while_running)};
@@ -130,7 +135,7 @@ RunInfo MergedShards::run(const std::string& run_id) const {
     merged.started_utc = std::min(merged.started_utc, run->started_utc);
     if (!merged.ceilings.measured()) merged.ceilings = run->ceilings;
     if (merged.timer.unit_ns <= 0) merged.timer = run->timer;
-    if (merged.energy.empty()) merged.energy = run->energy;
+    if (merged.energy.empty() || (has_no_source(merged) && !run->energy.empty())) merged.energy = run->energy;
   }
   return merged;
 }

@@ -53,8 +53,24 @@ TEST(NvmlMeter, ReadsThePowerOfADeviceWithoutACounter) {
   const FoundMeter found = nvml_meter(nvidia_device("0000:2c:00.0"), FAKE_NVML);
   ASSERT_TRUE(found.meter) << found.why_not;
   EXPECT_EQ(found.meter->kind(), EnergyMeter::Kind::Power);
+  EXPECT_EQ(found.meter->source(), "NVML power (the GPU and its memory)");
   EXPECT_DOUBLE_EQ(found.meter->read(), 287.5);
   EXPECT_GT(found.meter->averaged_s(), 0);
+}
+
+TEST(NvmlMeter, ReadsThePowerWhereTheLibraryKnowsNoCounter) {
+  const FoundMeter found = nvml_meter(nvidia_device("0000:1b:00.0"), FAKE_OLD_NVML);
+  ASSERT_TRUE(found.meter) << found.why_not;
+  EXPECT_EQ(found.meter->kind(), EnergyMeter::Kind::Power);
+  EXPECT_DOUBLE_EQ(found.meter->read(), 287.5);
+  EXPECT_EQ(nvml_meter(nvidia_device("0000:3d:00.0"), FAKE_OLD_NVML).why_not,
+            "the library has no nvmlDeviceGetTotalEnergyConsumption, nvmlDeviceGetPowerUsage failed: Not "
+            "Supported");
+}
+
+TEST(NvmlMeter, RefusesAPowerOfZero) {
+  EXPECT_EQ(nvml_meter(nvidia_device("0000:4e:00.0"), FAKE_NVML).why_not,
+            "nvmlDeviceGetTotalEnergyConsumption failed: Not Supported, nvmlDeviceGetPowerUsage reads 0 W");
 }
 
 TEST(NvmlMeter, TellsWhichCallFailed) {
@@ -102,6 +118,19 @@ TEST(HwmonMeter, ReadsPowerWhereThereIsNoCounter) {
   const FoundMeter found = hwmon_meter(device_of_type("discrete", "0000:03:00.0"), sys.path());
   ASSERT_TRUE(found.meter) << found.why_not;
   EXPECT_EQ(found.meter->kind(), EnergyMeter::Kind::Power);
+  EXPECT_DOUBLE_EQ(found.meter->read(), 31.5);
+}
+
+TEST(HwmonMeter, RefusesASensorThatReadsZeroWatts) {
+  const test::TemporaryFolder sys;
+  const std::string sensor = "bus/pci/devices/0000:03:00.0/hwmon/hwmon4/";
+  sys.write(sensor + "name", "amdgpu\n");
+  sys.write(sensor + "power1_average", "0\n");
+  EXPECT_EQ(hwmon_meter(device_of_type("discrete", "0000:03:00.0"), sys.path()).why_not,
+            "hwmon amdgpu power1_average (what the driver's sensor covers) reads 0 W");
+  sys.write(sensor + "power1_input", "31500000\n");
+  const FoundMeter found = hwmon_meter(device_of_type("discrete", "0000:03:00.0"), sys.path());
+  ASSERT_TRUE(found.meter) << found.why_not;
   EXPECT_DOUBLE_EQ(found.meter->read(), 31.5);
 }
 
@@ -202,6 +231,14 @@ TEST(BatteryMeter, TellsThePowerOfTheMachineWhileItIsDischarged) {
   sys.write("class/power_supply/BAT0/status", "Charging\n");
   EXPECT_EQ(test::error_of([&] { found.meter->read(); }),
             "BAT0 is 'Charging', so that it does not tell what the machine takes");
+}
+
+TEST(BatteryMeter, RefusesABatteryThatGivesZeroWatts) {
+  const test::TemporaryFolder sys;
+  sys.write("class/power_supply/BAT0/type", "Battery\n");
+  sys.write("class/power_supply/BAT0/status", "Discharging\n");
+  sys.write("class/power_supply/BAT0/power_now", "0\n");
+  EXPECT_EQ(battery_meter(sys.path()).why_not, "battery BAT0 (the whole machine) reads 0 W");
 }
 
 TEST(FindEnergyMeter, PrefersWhatCoversTheDeviceMostClosely) {

@@ -78,6 +78,7 @@ WindowResult result_of(const EnergyMeter& meter, MeterThread::State found, doubl
   if (!found.failure.empty()) throw Error(found.failure);
   found.readings = within(std::move(found.readings), window_s);
   const double watts = mean_watts(meter.kind(), found.readings, limits.least_readings);
+  if (!(watts > 0)) throw Error("the mean power in the window is 0 W");
   const bool is_counter = meter.kind() == EnergyMeter::Kind::Counter;
   return {.energy = Energy{.source = meter.source(),
                            .joules = watts * window_s / static_cast<double>(programs),
@@ -151,7 +152,7 @@ WindowResult measure_energy(EnergyMeter& meter, const std::function<std::int64_t
     goes_on = window_s < limits.most_s && found.failure.empty() &&
               !is_enough(meter.kind(), within(std::move(found.readings), window_s), limits);
   }
-  if (goes_on) return {.energy = std::nullopt, .why_not = "the run was stopped"};
+  if (goes_on) return {.energy = std::nullopt, .why_not = "", .is_stopped = true};
   thread.stop();
   return result_of(meter, thread.so_far(), window_s, programs, limits);
 }

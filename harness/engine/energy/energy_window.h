@@ -30,15 +30,16 @@ struct MeterReading {
   double value = 0;
 };
 
-/// The result of a window: an energy, or why there is none.
+/// The result of a window: an energy, or why there is none, or that a stop ended it before.
 struct WindowResult {
   std::optional<Energy> energy;
   std::string why_not;
+  bool is_stopped = false;
 };
 
 /// Runs programs back to back, and reads the meter in another thread meanwhile. `run_programs` submits some,
 /// waits for them and returns their number; what it throws is passed on. `is_stopped`: true ends the window
-/// without a result.
+/// without a result, unless it has ended already.
 WindowResult measure_energy(EnergyMeter& meter, const std::function<std::int64_t()>& run_programs,
                             const std::function<bool()>& is_stopped, const WindowLimits& limits = {});
 

@@ -113,6 +113,13 @@ TEST(MeasureEnergy, HasNoResultOfACounterThatStandsStill) {
   EXPECT_THAT(result.why_not, HasSubstr("rose fewer than two times"));
 }
 
+TEST(MeasureEnergy, HasNoResultOfAMeterThatReadsZero) {
+  FakeMeter meter(Kind::Power, [](double) { return 0.0; });
+  const WindowResult result = measure_energy(meter, run_three, {}, short_window());
+  EXPECT_FALSE(result.energy);
+  EXPECT_EQ(result.why_not, "the mean power in the window is 0 W");
+}
+
 TEST(MeasureEnergy, EndsAtOnceWhenTheRunIsStopped) {
   FakeMeter meter(Kind::Power, [](double) { return 42.0; });
   int runs = 0;
@@ -125,7 +132,7 @@ TEST(MeasureEnergy, EndsAtOnceWhenTheRunIsStopped) {
   const WindowResult result = measure_energy(
       meter, run, [&] { return runs == 2; }, limits);
   EXPECT_FALSE(result.energy);
-  EXPECT_EQ(result.why_not, "the run was stopped");
+  EXPECT_TRUE(result.is_stopped);
   EXPECT_EQ(runs, 2);
 }
 

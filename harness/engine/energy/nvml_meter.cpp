@@ -16,9 +16,12 @@ namespace {
 using NvmlResult = int;
 using NvmlDevice = void*;
 constexpr NvmlResult nvml_success = 0;
+constexpr const char* energy_name = "nvmlDeviceGetTotalEnergyConsumption";
+constexpr const char* power_name = "nvmlDeviceGetPowerUsage";
 constexpr double millijoules_in_joule = 1e3;
 constexpr double milliwatts_in_watt = 1e3;
-/// From Ampere on (but for the A100) NVML's power is the mean of the last second.
+/// From Ampere on (but for the A100) NVML's power is the mean of the last second. Which device this one is
+/// does not matter: to the others the longer wait does no harm.
 constexpr double nvml_averaged_s = 1;
 
 /// NVML, loaded and initialized. Throws Error if that is not possible.
@@ -54,14 +57,15 @@ class Nvml {
   }
 
   double joules(NvmlDevice device) const {
+    if (energy_ == nullptr) throw Error(missing(energy_name));
     unsigned long long millijoules = 0;  // NOLINT(google-runtime-int): the type in nvml.h
-    check(energy_(device, &millijoules), "nvmlDeviceGetTotalEnergyConsumption");
+    check(energy_(device, &millijoules), energy_name);
     return static_cast<double>(millijoules) / millijoules_in_joule;
   }
 
   double watts(NvmlDevice device) const {
     unsigned milliwatts = 0;
-    check(power_(device, &milliwatts), "nvmlDeviceGetPowerUsage");
+    check(power_(device, &milliwatts), power_name);
     return milliwatts / milliwatts_in_watt;
   }
 
@@ -81,10 +85,17 @@ class Nvml {
     return text;
   }
 
+  static std::string missing(const char* name) { return fmt::format("the library has no {}", name); }
+
+  template <class Function>
+  void find_if_there(Function*& function, const char* name) {
+    function = reinterpret_cast<Function*>(::dlsym(library_, name));
+  }
+
   template <class Function>
   void find(Function*& function, const char* name) {
-    function = reinterpret_cast<Function*>(::dlsym(library_, name));
-    if (function == nullptr) throw Error(fmt::format("the library has no {}", name));
+    find_if_there(function, name);
+    if (function == nullptr) throw Error(missing(name));
   }
 
   void load() {
@@ -93,8 +104,8 @@ class Nvml {
     find(error_, "nvmlErrorString");
     find(by_pci_, "nvmlDeviceGetHandleByPciBusId_v2");
     find(by_uuid_, "nvmlDeviceGetHandleByUUID");
-    find(energy_, "nvmlDeviceGetTotalEnergyConsumption");
-    find(power_, "nvmlDeviceGetPowerUsage");
+    find_if_there(energy_, energy_name);  // older libraries know power alone
+    find(power_, power_name);
   }
 
   void check(NvmlResult result, const std::string& call) const {
@@ -109,7 +120,8 @@ class Nvml {
   const char* (*error_)(NvmlResult) = nullptr;
   NvmlResult (*by_pci_)(const char*, NvmlDevice*) = nullptr;
   NvmlResult (*by_uuid_)(const char*, NvmlDevice*) = nullptr;
-  NvmlResult (*energy_)(NvmlDevice, unsigned long long*) = nullptr;  // NOLINT(google-runtime-int)
+  NvmlResult (*energy_)(NvmlDevice,
+                        unsigned long long*) = nullptr;  // NOLINT(google-runtime-int): may stay null
   NvmlResult (*power_)(NvmlDevice, unsigned*) = nullptr;
 };
 
@@ -122,7 +134,7 @@ class NvmlMeter : public EnergyMeter {
   Kind kind() const override { return kind_; }
   std::string source() const override {
     return kind_ == Kind::Counter ? "NVML counter of energy (the GPU and its memory)"
-                                  : "NVML power, means of 1 s (the GPU and its memory)";
+                                  : "NVML power (the GPU and its memory)";
   }
   double averaged_s() const override { return kind_ == Kind::Power ? nvml_averaged_s : 0; }
 
@@ -149,7 +161,9 @@ FoundMeter nvml_meter(const DeviceInfo& device, const std::string& library) try 
   const auto no_counter = failure_of([&] { nvml->joules(handle); });
   if (!no_counter)
     return {std::make_unique<NvmlMeter>(std::move(nvml), handle, EnergyMeter::Kind::Counter), ""};
-  const auto no_power = failure_of([&] { nvml->watts(handle); });
+  const auto no_power = failure_of([&] {
+    if (nvml->watts(handle) == 0) throw Error(fmt::format("{} reads 0 W", power_name));
+  });
   if (!no_power) return {std::make_unique<NvmlMeter>(std::move(nvml), handle, EnergyMeter::Kind::Power), ""};
   return {nullptr, *no_counter + ", " + *no_power};
 } catch (const Error& error) {

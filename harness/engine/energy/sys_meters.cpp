@@ -79,10 +79,12 @@ class FileMeter : public EnergyMeter {
   std::function<double()> reading_;
 };
 
-/// The meter if a first reading succeeds.
+/// The meter if a first reading succeeds. Nothing takes 0 W: a sensor that says so does not measure.
 FoundMeter tried(std::string source, EnergyMeter::Kind kind, std::function<double()> reading) try {
   auto meter = std::make_unique<FileMeter>(std::move(source), kind, std::move(reading));
-  meter->read();
+  const double first = meter->read();
+  if (kind == EnergyMeter::Kind::Power && first == 0)
+    return {nullptr, fmt::format("{} reads 0 W", meter->source())};
   return {std::move(meter), ""};
 } catch (const Error& error) {
   return {nullptr, error.what()};

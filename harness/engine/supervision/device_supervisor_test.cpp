@@ -38,6 +38,7 @@ struct Ends final : RunListener {
     ends.push_back(
         fmt::format("{} {}{}{}", row, name_of(end.status), end.retry.empty() ? "" : " ", end.retry));
     reasons.push_back(end.reason);
+    driver_retries.push_back(end.driver_retry);
   }
   void done() override {}
 
@@ -47,6 +48,7 @@ struct Ends final : RunListener {
   int blocks = 0;
   std::vector<std::string> ends;
   std::vector<std::string> reasons;
+  std::vector<std::string> driver_retries;
 };
 
 /// A supervisor of `rows` rows, and the lines that its worker may send.
@@ -173,6 +175,19 @@ TEST(DeviceSupervisor, CallsARowFlakyThatPassesWhereItCrashed) {
   bench.idle();
   EXPECT_THAT(bench.asked(), ElementsAre(1)) << "by the same worker";
   EXPECT_EQ(bench.worker.started, 2);
+}
+
+TEST(DeviceSupervisor, AFlakyRowKeepsWhatItsDriverDidOnlyWhenAskedAgain) {
+  Bench bench(1);
+  bench.begin(0);
+  bench.crash();
+  bench.open();
+  bench.begin(0);
+  Heard lines;
+  lines.end(0, {.status = Status::Pass, .driver_retry = "asked twice"});
+  bench.say(lines);
+  EXPECT_THAT(bench.heard.ends, ElementsAre("0 FLAKY"));
+  EXPECT_THAT(bench.heard.driver_retries, ElementsAre("asked twice"));
 }
 
 TEST(DeviceSupervisor, CallsARowOrderDependentThatCrashesOnlyBehindOthers) {

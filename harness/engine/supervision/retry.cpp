@@ -63,6 +63,7 @@ RowEnd Retry::flaky(const RowEnd& end) const {
   made.status = Status::Flaky;
   made.reason = fmt::format("it was {} ({}), and {} when it was tried once more", name_of(first_.status),
                             first_.reason, name_of(end.status));
+  made.driver_retry = end.driver_retry;
   made.validation_messages = end.validation_messages;
   made.validation_texts = end.validation_texts;
   made.total_ms = end.total_ms;

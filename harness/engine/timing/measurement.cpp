@@ -1,6 +1,7 @@
 #include "harness/engine/timing/measurement.h"
 
 #include "harness/base/clock.h"
+#include "harness/base/error.h"
 #include "harness/base/statistics.h"
 #include "harness/engine/energy/energy_window.h"
 #include "harness/engine/timing/repetition.h"
@@ -12,7 +13,9 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <new>
 #include <optional>
+#include <system_error>
 
 namespace assay {
 namespace {
@@ -298,24 +301,57 @@ void describe_program(const TimedRow& timed, const GpuSource& source, PerfResult
   perf.memory_bytes = static_cast<std::int64_t>(source.sets().memory_bytes());
 }
 
-/// Measures the energy of a row that has a time, in a block of its own, whose outputs are compared as those
-/// of timed blocks are.
-void describe_energy(const Timed& timed, const std::function<bool()>& stop_requested,
-                     Measurement& measurement) {
+/// Runs `body`, and returns why it failed; empty: it did not. What fails a row passes through, as does what
+/// is no fault of the row: a device that is lost or hangs, a journal that cannot be written.
+std::string failure_of_window(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::Infrastructure) throw;
+    return error.what();
+  } catch (const std::bad_alloc&) {
+    return "the host has no memory left for the window in which energy is measured";
+  } catch (const std::system_error& error) {
+    return fmt::format("no thread reads the meter: {}", error.what());
+  }
+  return "";
+}
+
+/// Measures energy in a block of its own, whose outputs are compared as those of timed blocks are.
+void measure_in_window(const Timed& timed, const std::function<bool()>& stop_requested,
+                       Measurement& measurement) {
   GpuSource& source = *timed.source;
   PerfResult& perf = measurement.perf;
-  if (source.updates_in_place()) {
-    perf.no_energy = "the program updates an output in place, so that its runs cannot be back to back";
-    return;
-  }
   source.open_block();
   WindowResult found = source.energy(perf.time_us_p50, stop_requested);
+  if (found.is_stopped) {
+    measurement = {.stopped = true};
+    return;
+  }
   measurement.verified = source.close_block();  // no audit, which would poison what the window has written
   measurement.changed_scratch = source.sets().changed_scratch();
   measurement.changed_memory = source.sets().changed_memory();
   perf.verified = measurement.verified;
   perf.energy = std::move(found.energy);
   perf.no_energy = std::move(found.why_not);
+}
+
+/// Adds its energy to a row that has a time. A window that fails leaves the time as it is. One that a stop
+/// ends, or prevents, stops the row: a run that resumes this one measures it, with the blocks that it has.
+void describe_energy(const Timed& timed, const std::function<bool()>& stop_requested,
+                     Measurement& measurement) {
+  PerfResult& perf = measurement.perf;
+  if (timed.source->updates_in_place()) {
+    perf.no_energy = "the program updates an output in place, so that its runs cannot be back to back";
+    return;
+  }
+  if (stop_requested && stop_requested()) {
+    measurement = {.stopped = true};
+    return;
+  }
+  const std::string failure =
+      failure_of_window([&] { measure_in_window(timed, stop_requested, measurement); });
+  if (!failure.empty()) perf.no_energy = failure;
 }
 
 Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samples) {

@@ -280,10 +280,14 @@ void Device::tell_phase(Phase phase, double limit_s) {
 }
 
 PhaseScope::PhaseScope(Device::State& device, Phase phase, double limit_s)
-    : device_(device), before_(device.phase) {
+    : device_(device), before_(device.phase), phase_(phase), limit_s_(limit_s) {
+  again();
+}
+
+void PhaseScope::again() const {
   if (is_whole(before_)) return;
-  device_.phase = phase;
-  if (device_.phase_listener) device_.phase_listener(phase, limit_s);
+  device_.phase = phase_;
+  if (device_.phase_listener) device_.phase_listener(phase_, limit_s_);
 }
 
 PhaseScope::~PhaseScope() {

@@ -104,9 +104,14 @@ class PhaseScope {
   PhaseScope(const PhaseScope&) = delete;
   PhaseScope& operator=(const PhaseScope&) = delete;
 
+  /// Reports the phase once more: what comes now has the phase's whole time again.
+  void again() const;
+
  private:
   Device::State& device_;
   Phase before_;
+  Phase phase_;
+  double limit_s_;
 };
 
 /// Any handle as the integer that vkSetDebugUtilsObjectName takes.

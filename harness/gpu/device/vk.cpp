@@ -72,11 +72,13 @@ void check_compiled(VkResult result, std::string_view doing) {
   }
 }
 
-CompileAttempts compile_in_two_attempts(const std::function<VkResult()>& compile) {
+CompileAttempts compile_in_two_attempts(const std::function<VkResult()>& compile,
+                                        const std::function<void()>& asks_again) {
   const VkResult first = compile();
   const bool may_pass = first == VK_ERROR_OUT_OF_DEVICE_MEMORY || first == VK_ERROR_OUT_OF_HOST_MEMORY ||
                         first == VK_ERROR_UNKNOWN;
   if (!may_pass) return {first, 1, ""};
+  if (asks_again) asks_again();
   const VkResult second = compile();
   return {second, 2, second == VK_SUCCESS ? result_name(first) : ""};
 }

@@ -32,8 +32,10 @@ struct CompileAttempts {
 };
 
 /// Calls the driver's compiler, and once more if it fails with a result that may come from passing
-/// circumstances: out of memory, which other processes may free, or VK_ERROR_UNKNOWN.
-CompileAttempts compile_in_two_attempts(const std::function<VkResult()>& compile);
+/// circumstances: out of memory, which other processes may free, or VK_ERROR_UNKNOWN. Before that it calls
+/// `asks_again`, which may be empty.
+CompileAttempts compile_in_two_attempts(const std::function<VkResult()>& compile,
+                                        const std::function<void()>& asks_again = {});
 
 /// The part of an open VkDevice that objects made from it need.
 struct DeviceTable {

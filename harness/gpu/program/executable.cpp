@@ -85,10 +85,10 @@ std::string matrix_extension_of(std::span<const ShaderInterface> interfaces) {
   return "";
 }
 
-/// Reports no phase, so that any thread may call it.
+/// Reports no phase, so that any thread may call it, unless `asks_again` does (PipelineCache::get()).
 Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program& program,
                     std::span<const Physical> tensors, std::uint32_t guard,
-                    std::span<const TensorAccess> access) {
+                    std::span<const TensorAccess> access, const std::function<void()>& asks_again = {}) {
   const auto start = std::chrono::steady_clock::now();
   PipelineCache& shared = pipelines_of(device);
   std::vector<ShaderInterface> interfaces;
@@ -116,7 +116,7 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
       types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
     }
     types.insert(types.end(), made.uniforms[i].size(), VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER);
-    made.pipelines.push_back(shared.get(dispatch, std::move(types), compiled[i].spirv(), guard));
+    made.pipelines.push_back(shared.get(dispatch, std::move(types), compiled[i].spirv(), guard, asks_again));
     if (made.driver_retry.empty()) made.driver_retry = made.pipelines.back()->driver_retry;
     made.compile_ms +=
         made.pipelines.back()->creation_ms;  // even if the pipeline was created for another program
@@ -164,7 +164,7 @@ struct Executable::State {
 void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAccess> access) {
   refuse_beyond_limits(device, program, tensors);
   const PhaseScope phase(device, Phase::Compile);
-  Made made = make_pipelines(device, shaders, program, tensors, guard, access);
+  Made made = make_pipelines(device, shaders, program, tensors, guard, access, [&] { phase.again(); });
   program = std::move(made.program);
   pipelines = std::move(made.pipelines);
   uniforms = UniformBuffers(device, made.uniforms);

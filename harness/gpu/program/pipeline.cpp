@@ -267,7 +267,7 @@ VkDescriptorType descriptor_type(Form form, Binding::Access access) {
 }
 
 CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatch, const Pipeline& pipeline,
-                            VkPipelineCreateFlags flags) {
+                            VkPipelineCreateFlags flags, const std::function<void()>& asks_again) {
   const DeviceTable& table = device.table;
   const SpecializationData constants(pipeline.constants);
   const VkSpecializationInfo specialization_info = constants.info();
@@ -289,16 +289,18 @@ CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatc
   VkPipeline handle = VK_NULL_HANDLE;
   const std::string doing = fmt::format("creating the pipeline of dispatch '{}' ({}) on '{}'", dispatch.label,
                                         dispatch.shader, device.info().name);
-  const CompileAttempts compiled = compile_in_two_attempts([&] {
+  const auto create = [&] {
     return table.vk.vkCreateComputePipelines(table.device, device.pipeline_cache.get(), 1, &info, nullptr,
                                              &handle);
-  });
+  };
+  const CompileAttempts compiled = compile_in_two_attempts(create, asks_again);
   check_compiled(compiled.result, doing + (compiled.count == 2 ? ", in two attempts" : ""));
   return {{table, handle, table.vk.vkDestroyPipeline}, retry_text(doing, compiled)};
 }
 
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
-                         std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard) {
+                         std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard,
+                         const std::function<void()>& asks_again) {
   const auto start = std::chrono::steady_clock::now();
   const DeviceTable& table = device.table;
   Pipeline pipeline;
@@ -308,7 +310,7 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
   pipeline.module = create_module(device, dispatch, spirv);
-  CreatedHandle created = create_handle(device, dispatch, pipeline, /*flags=*/0);
+  CreatedHandle created = create_handle(device, dispatch, pipeline, /*flags=*/0, asks_again);
   pipeline.handle = std::move(created.handle);
   pipeline.driver_retry = std::move(created.driver_retry);
   device.name(VK_OBJECT_TYPE_PIPELINE, object_id(pipeline.handle.get()), dispatch.label);
@@ -336,13 +338,14 @@ void PipelineCache::keep(const std::string& key, SharedPipeline made) {
 }
 
 SharedPipeline PipelineCache::get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings,
-                                  const Spirv& spirv, std::uint32_t guard) {
+                                  const Spirv& spirv, std::uint32_t guard,
+                                  const std::function<void()>& asks_again) {
   const std::string key = pipeline_key(dispatch, bindings, spirv, guard);
   return once_.get(
       key, [&] { return find(key); },
       [&] {
         return std::make_shared<Pipeline>(
-            create_pipeline(device_, dispatch, std::move(bindings), spirv, guard));
+            create_pipeline(device_, dispatch, std::move(bindings), spirv, guard, asks_again));
       },
       [&](SharedPipeline made) { keep(key, std::move(made)); });
 }

@@ -4,6 +4,7 @@
 #include "harness/gpu/device/device.h"
 #include "harness/gpu/spirv/shader_interface.h"
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -24,7 +25,7 @@ struct Pipeline {
   Handle<VkShaderModule> module;
   Handle<VkPipeline> handle;
   double creation_ms = 0;
-  std::string driver_retry;                  ///< see Executable::driver_retry
+  std::string driver_retry;                  ///< see Executable::driver_retry; told of all that share it
   std::optional<ExecutableStatistics> told;  ///< statistics of the driver, once queried
 };
 
@@ -33,9 +34,10 @@ using SharedPipeline = std::shared_ptr<Pipeline>;
 
 /// Creates the pipeline of a dispatch. `bindings` are the descriptor types of the dispatch's bindings;
 /// `guard` is in bytes. Throws Error when the dispatch does not set exactly the specialization constants of
-/// its shader (specialization()).
+/// its shader (specialization()). `asks_again`: see compile_in_two_attempts().
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
-                         std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard);
+                         std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard,
+                         const std::function<void()>& asks_again = {});
 
 struct CreatedHandle {
   Handle<VkPipeline> handle;
@@ -45,7 +47,7 @@ struct CreatedHandle {
 /// Creates another VkPipeline of the same dispatch with `flags`, using the layout, shader and constants of
 /// `pipeline`; in two attempts (compile_in_two_attempts()).
 CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatch, const Pipeline& pipeline,
-                            VkPipelineCreateFlags flags);
+                            VkPipelineCreateFlags flags, const std::function<void()>& asks_again = {});
 
 /// The descriptor type by which a resource of `form` is bound.
 VkDescriptorType descriptor_type(Form form, Binding::Access access);
@@ -61,8 +63,9 @@ class PipelineCache : public Device::State::Attachment {
   explicit PipelineCache(Device::State& device, std::size_t limit = most) : device_(device), limit_(limit) {}
 
   /// The pipeline of these arguments; create_pipeline() is called at most once for each. Throws as it does.
+  /// `asks_again` is called only by this thread, and so not if another one creates the pipeline.
   SharedPipeline get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings, const Spirv& spirv,
-                     std::uint32_t guard);
+                     std::uint32_t guard, const std::function<void()>& asks_again = {});
 
   /// The shader's interface with the dispatch's specialization constants; each is read once, too.
   std::shared_ptr<const ShaderInterface> interface(const Dispatch& dispatch, const Spirv& spirv,

@@ -174,6 +174,36 @@ TEST_F(PipelineCacheTest, AProgramTellsWhatItsDriverDidOnlyWhenAskedAgain) {
   EXPECT_EQ(untroubled.driver_retry(), "");
 }
 
+TEST_F(PipelineCacheTest, ASecondAttemptAtACreationHasASilenceLimitOfItsOwn) {
+  Program program;
+  program.dispatches.push_back(dispatch());
+  program.dispatches.front().label = "asked twice";
+  std::vector<Phase> told;
+  std::vector<int> calls;
+  const auto compiled = [&](int failures) {
+    told.clear();
+    calls.clear();
+    const FailingDriver driver(device(), VK_ERROR_UNKNOWN, failures);
+    device().watch_phases([&](Phase phase, double) {
+      told.push_back(phase);
+      calls.push_back(FailingDriver::calls());
+    });
+    const Executable made(device(), sources, program, std::vector<Physical>(2, words(1)), guard_bytes);
+    device().watch_phases({});
+  };
+  compiled(1);
+  EXPECT_THAT(told, testing::ElementsAre(Phase::Compile, Phase::Compile, Phase::Host));
+  EXPECT_THAT(calls, testing::ElementsAre(0, 1, 2));
+  program.dispatches.front().label = "asked once";
+  compiled(0);
+  EXPECT_THAT(told, testing::ElementsAre(Phase::Compile, Phase::Host));
+  program.dispatches.front().label = "asked twice while a row is timed";
+  device().tell_phase(Phase::Timing);
+  compiled(1);
+  EXPECT_THAT(told, testing::IsEmpty());
+  device().tell_phase(Phase::Host);
+}
+
 TEST_F(PipelineCacheTest, WhatCannotBeMadeIsNotKept) {
   PipelineCache cache(device().state());
   Dispatch wrong = dispatch();

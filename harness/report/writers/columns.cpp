@@ -194,7 +194,8 @@ Columns verdict_columns() {
       {"retry", "text", "result of a failed row's second try: REPRODUCED or ORDER_DEPENDENT",
        [](const RunInfo&, const Record& record) { return record.retry; }},
       {"driver_retry", "text",
-       "what the driver failed to do at first and did when asked again; absent: nothing",
+       "what the driver failed to do at first and did when asked again, for a pipeline that other rows may "
+       "share; absent: nothing",
        [](const RunInfo&, const Record& record) { return record.driver_retry; }},
   };
 }

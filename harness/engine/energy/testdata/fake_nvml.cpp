@@ -1,5 +1,5 @@
-// A library that looks like NVML, with three devices: one with a counter of energy, one that tells its power
-// alone, and one that tells nothing.
+// A library that looks like NVML, with four devices: one with a counter of energy, one that tells its power
+// alone, one that tells nothing, and one whose power is 0. An old one (FAKE_OLD) knows no counters.
 
 #include <cstring>
 
@@ -14,15 +14,17 @@ struct FakeDevice {
   const char* uuid;
   bool has_counter;
   bool has_power;
+  unsigned milliwatts;
 };
 FakeDevice devices[] = {
-    {"0000:1b:00.0", "GPU-01234567-89ab-cdef-0123-456789abcdef", true, true},
-    {"0000:2c:00.0", "GPU-11111111-1111-1111-1111-111111111111", false, true},
-    {"0000:3d:00.0", "GPU-22222222-2222-2222-2222-222222222222", false, false},
+    {"0000:1b:00.0", "GPU-01234567-89ab-cdef-0123-456789abcdef", true, true, 287'500},
+    {"0000:2c:00.0", "GPU-11111111-1111-1111-1111-111111111111", false, true, 287'500},
+    {"0000:3d:00.0", "GPU-22222222-2222-2222-2222-222222222222", false, false, 0},
+    {"0000:4e:00.0", "GPU-33333333-3333-3333-3333-333333333333", false, true, 0},
 };
 
 int users = 0;
-unsigned long long millijoules = 1'000'000;
+[[maybe_unused]] unsigned long long millijoules = 1'000'000;
 
 template <class Is>
 int find(void** found, Is is) {
@@ -61,15 +63,18 @@ int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   return find(device, [&](const FakeDevice& one) { return std::strcmp(one.uuid, uuid) == 0; });
 }
 
+#ifndef FAKE_OLD
 int nvmlDeviceGetTotalEnergyConsumption(void* device, unsigned long long* energy) {
   if (!static_cast<FakeDevice*>(device)->has_counter) return not_supported;
   *energy = millijoules += 500;
   return success;
 }
+#endif
 
 int nvmlDeviceGetPowerUsage(void* device, unsigned* power) {
-  if (!static_cast<FakeDevice*>(device)->has_power) return not_supported;
-  *power = 287'500;
+  const auto* one = static_cast<FakeDevice*>(device);
+  if (!one->has_power) return not_supported;
+  *power = one->milliwatts;
   return success;
 }
 
