@@ -124,8 +124,9 @@ std::vector<std::size_t> in_order(const Chain& chain);
 /// - for `dtype`: from the main input, if the op has that choice;
 /// - else from the op's default.
 /// An output that a node writes in part must leave the chain, and what it begins with must enter and have no
-/// other reader. Of the latter, rows that no reader of the output looks at do not exist (FillDomain::valid).
-/// Throws ChainError if one is missing, if an op refuses them, or if shapes, dtypes or qparams do not meet.
+/// other reader. Of the latter, rows that no reader of the output looks at do not exist (FillDomain::valid):
+/// a reader that does not say which rows it looks at looks at all of them. Throws ChainError if one is
+/// missing, if an op refuses them, or if shapes, dtypes or qparams do not meet.
 ResolvedChain resolve(const Chain& chain, const Params& params);
 
 /// One way to plan a chain's layouts, as an impl of its op.

@@ -224,6 +224,25 @@ TEST(PlanByTime, TakesNoFormWithoutATime) {
   EXPECT_EQ(plan_by(times).transitions, 2);
 }
 
+TEST(NodeTimesTest, AreFoundThoughTheReportIsOlderThanAChoiceOfTheOp) {
+  NodeTimes times("7", device_with("Acme"));
+  OpPoint square = point_of(resolve(squares(), {}).nodes.front());
+  times.add({.op = "square",
+             .impl = square.impl->name,
+             .params = square.params.canonical(),
+             .forms = "x=buffer/WP y=buffer/WP"},
+            3);
+  Op newer = *square.op;
+  newer.params.push_back(choice("activation", {"none", "relu"}).derived([](const Params&) {
+    return Value(std::string("none"));
+  }));
+  square.op = &newer;
+  square.params.set("activation", std::string("none"));
+  EXPECT_EQ(times.find(square, std::vector<Form>{wp, wp}), 3);
+  square.params.set("activation", std::string("relu"));
+  EXPECT_EQ(times.find(square, std::vector<Form>{wp, wp}), std::nullopt);
+}
+
 TEST(NodeTimesTest, KeepTheShortestOfEqualRows) {
   NodeTimes times("7", device_with("Acme"));
   const OpPoint square = point_of(resolve(squares(), {}).nodes.front());

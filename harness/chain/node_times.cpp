@@ -1,6 +1,7 @@
 #include "harness/chain/node_times.h"
 
 #include "harness/chain/op_point.h"
+#include "harness/op/data_text.h"
 
 #include <fmt/format.h>
 
@@ -100,7 +101,7 @@ void NodeTimes::add(const Row& row, double us) {
 std::optional<double> NodeTimes::find(const OpPoint& point, std::span<const Form> forms) const {
   const auto found = times_.find({.op = point.op->name,
                                   .impl = point.impl->name,
-                                  .params = point.params.canonical(),
+                                  .params = data_text(*point.op, point.params),
                                   .forms = forms_text(point.specs, forms)});
   return found == times_.end() ? std::nullopt : std::optional(found->second);
 }

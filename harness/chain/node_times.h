@@ -20,7 +20,7 @@ class NodeTimes {
   struct Row {
     std::string op;
     std::string impl;    ///< as a case names it: "auto"
-    std::string params;  ///< Params::canonical()
+    std::string params;  ///< see data_text()
     std::string forms;   ///< see forms_text()
     // NOLINTNEXTLINE(modernize-use-nullptr): the check takes what the compiler generates for a null pointer
     friend auto operator<=>(const Row&, const Row&) = default;

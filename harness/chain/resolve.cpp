@@ -362,7 +362,20 @@ class Resolver {
       ResolvedTensor& before = made_.tensors[*after.begins_as];
       check_update(node.specs[i].name, before, after);
       for (const std::size_t reader : after.consumers) limit(before.spec.domain, reader, node.tensors[i]);
+      if (has_reader_of_all(after, node.tensors[i])) before.spec.domain.valid.reset();
     }
+  }
+
+  /// Whether a reader of a tensor does not say which of its rows exist, so that all do.
+  bool has_reader_of_all(const ResolvedTensor& of, std::size_t tensor) const {
+    return std::ranges::any_of(of.consumers, [&](std::size_t reader) {
+      const ResolvedNode& node = made_.nodes[reader];
+      for (std::size_t i = 0; i < node.specs.size(); ++i) {
+        const TensorSpec& spec = node.specs[i];
+        if (node.tensors[i] == tensor && spec.is_input() && !spec.domain.valid) return true;
+      }
+      return false;
+    });
   }
 
   void check_update(const std::string& slot, const ResolvedTensor& before,

@@ -158,6 +158,23 @@ TEST(ChainUpdate, AnOutputBeginsWithATensorThatEnters) {
   EXPECT_EQ(tensors[3].starts_as, std::nullopt);
 }
 
+TEST(ChainUpdate, AllRowsExistForAReaderThatDoesNotSayWhichDo) {
+  for (const std::string name : {"first", "zlast"}) {
+    Chain chain = updating();
+    const auto place = name == "first" ? chain.nodes.begin() + 1 : chain.nodes.end();
+    chain.nodes.insert(place, node(name, "square", {{"x", "after"}}, {{"y", "all"}}));
+    chain.outputs.emplace_back("all");
+    const ResolvedChain resolved = resolve(chain, {});
+    const ResolvedTensor& after = resolved.tensors[resolved.outer[2]];
+    ASSERT_EQ(after.name, "after");
+    const FillDomain& before = resolved.tensors[*after.begins_as].spec.domain;
+    EXPECT_EQ(before.valid, std::nullopt) << name;
+    EXPECT_EQ(before.most, 16) << "what any reader says of the values still holds";
+    const Op op = op_of(chain);
+    EXPECT_EQ(op.work({}, op.tensors({})).bytes_read, 4 * (6 + 9)) << "x, and the whole cache";
+  }
+}
+
 TEST(ChainUpdate, WorkIsThatOfTheRowsThatExistOrAreWritten) {
   const Op op = op_of(updating());
   const Work work = op.work({}, op.tensors({}));

@@ -376,16 +376,19 @@ Changes other_padding(const Case& test_case, const Point& point) {
   const auto add = [&](ErrorKind kind, std::string text, const Frame& by) {
     changes.push_back(in_frame(test_case, kind, std::move(text), by));
   };
-  const std::int64_t rows = point.params.ints("padding")[0], columns = point.params.ints("padding")[1];
-  if (rows > 0 || columns > 0) {
+  const std::vector<std::int64_t> sides = point.params.ints("padding");
+  const std::int64_t rows = sides[0], columns = sides[1];
+  if (std::ranges::any_of(sides, [](std::int64_t side) { return side > 0; })) {
     if (is_integer(input_specs(test_case)[0]->dtype))
       add(ErrorKind::Edge, "the padding were 0, not the zero point of x", {.outside = Outside::Zero});
     add(ErrorKind::Edge, "the padding were the nearest pixels", {.outside = Outside::Nearest});
     add(ErrorKind::Edge, "the padding were the first pixel", {.outside = Outside::First});
+    changes.push_back(zero_point_kept(test_case));
+  }
+  if (rows > 0 || columns > 0) {  // padding below and to the right moves nothing
     add(ErrorKind::Index, "no rows were padding", {.down = -rows});
     add(ErrorKind::Index, "no columns were padding", {.right = -columns});
     add(ErrorKind::Index, "paddings were exchanged", {.down = columns - rows, .right = rows - columns});
-    changes.push_back(zero_point_kept(test_case));
   }
   add(ErrorKind::Index, "x were read one column further", {.right = -1});
   add(ErrorKind::Index, "x were read one column before", {.right = 1});

@@ -94,6 +94,30 @@ TEST(Counterfactuals, FindInputsReadInAnotherOrder) {
   EXPECT_EQ(said(wronged).kind, ErrorKind::Packing);
 }
 
+/// A kernel that takes the nearest pixels for the padding below x and to its right.
+TEST(Counterfactuals, FindPaddingAtTheEndsAlone) {
+  constexpr std::int64_t height = 12, width = 10;
+  Wronged wronged(test::box_op(), test::box_params(height, width, {0, 0, 1, 1}));
+  wronged.answer_of([&](Point& point) {
+    const HostTensor x = input(wronged, point, "x");
+    HostTensor framed(DType::F32, {1, 1, height + 1, width + 1});
+    for (std::int64_t i = 0; i < framed.numel(); ++i) {
+      const std::int64_t h = std::min(i / (width + 1), height - 1), w = std::min(i % (width + 1), width - 1);
+      set_element(framed, i, x.at(h * width + w));
+    }
+    point.inputs[0] = std::move(framed);
+    point.params = test::box_params(height + 1, width + 1, {0, 0});
+  });
+  EXPECT_EQ(said(wronged).kind, ErrorKind::Edge);
+  EXPECT_THAT(said(wronged).text, HasSubstr("the padding were the nearest pixels"));
+}
+
+TEST(Counterfactuals, MoveNoImageThatHasPaddingAtItsEndsAlone) {
+  const Wronged wronged(test::box_op(), test::box_params(6, 5, {0, 0, 1, 1}));
+  for (const Counterfactual& change : counterfactuals(wronged.test_case(), wronged.probe().here()))
+    EXPECT_THAT(change.text, Not(HasSubstr("were padding"))) << "there is none above and to the left";
+}
+
 /// The sums of integers() without the x for which `is_lost` holds along k.
 Said said_without(const std::function<bool(std::int64_t k)>& is_lost) {
   Wronged wronged(test::product_op(), test::product_params(6, 64, 16));

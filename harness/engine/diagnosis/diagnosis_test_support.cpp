@@ -109,6 +109,40 @@ Op make_nibble_table() {
   return op;
 }
 
+std::vector<Expected> box(const Params& params, std::span<const HostTensor> inputs) {
+  const std::int64_t height = params.integer("H"), width = params.integer("W");
+  const std::vector<std::int64_t> sides = params.ints("padding");
+  const std::int64_t down = sides[sides.size() - 2], right = sides[sides.size() - 1];
+  HostTensor y(DType::F32, {1, 1, height + sides[0] + down - 1, width + sides[1] + right - 1});
+  for (std::int64_t i = 0; i < y.numel(); ++i) {
+    double sum = 0;
+    for (const std::int64_t tap : {0, 1, 2, 3}) {
+      const std::int64_t h = i / y.shape()[3] - sides[0] + tap / 2, w = i % y.shape()[3] - sides[1] + tap % 2;
+      if (h >= 0 && w >= 0 && h < height && w < width) sum += inputs[0].at(h * width + w);
+    }
+    set_element(y, i, sum);
+  }
+  return {exact(y)};
+}
+
+Op make_box() {
+  Op op;
+  op.name = "box";
+  op.params = {integer("H"), integer("W"), ints("padding", rank(2, 4))};
+  op.tensors = [](const Params& params) {
+    const std::int64_t height = params.integer("H"), width = params.integer("W");
+    const std::vector<std::int64_t> sides = params.ints("padding");
+    const std::int64_t down = sides[sides.size() - 2], right = sides[sides.size() - 1];
+    return std::vector<TensorSpec>{
+        tensor("x", DType::F32, {1, 1, height, width}),
+        output("y", DType::F32, {1, 1, height + sides[0] + down - 1, width + sides[1] + right - 1})};
+  };
+  op.reference = box;
+  op.work = work_of;
+  op.impls.push_back({.name = "plain"});
+  return op;
+}
+
 /// Values that look random and are the same everywhere: halves and eighths, positive and negative.
 double value_at(const TensorSpec& spec, std::size_t input, std::int64_t i) {
   const auto mixed = static_cast<double>((i * 7919 + static_cast<std::int64_t>(input) * 104729 + 31) % 251);
@@ -132,6 +166,11 @@ const Op& product_op() {
 
 const Op& nibble_table_op() {
   static const Op op = make_nibble_table();
+  return op;
+}
+
+const Op& box_op() {
+  static const Op op = make_box();
   return op;
 }
 
@@ -177,6 +216,14 @@ Params row_params(std::int64_t rows, std::int64_t columns) {
   Params params;
   params.set("rows", rows);
   params.set("columns", columns);
+  return params;
+}
+
+Params box_params(std::int64_t height, std::int64_t width, const std::vector<std::int64_t>& padding) {
+  Params params;
+  params.set("H", height);
+  params.set("W", width);
+  params.set("padding", padding);
   return params;
 }
 

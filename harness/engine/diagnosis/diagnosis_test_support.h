@@ -18,6 +18,9 @@ const Op& product_op();
 /// y[r, c] = (nibble c of w[r, c / 2], the low one first, - 8) * scale[r, c / 8]: u8 and f32 to f32.
 const Op& nibble_table_op();
 
+/// y[h, w] = sum over a and b in 0, 1 of x[h - top + a, w - left + b], 0 outside of x: f32, [1, 1, H, W].
+const Op& box_op();
+
 /// A case of an op whose inputs all differ, and an answer that tests can make wrong.
 class Wronged {
  public:
@@ -46,6 +49,8 @@ class Wronged {
 
 /// Parameters of row_quantize_op() with that many rows and columns.
 Params row_params(std::int64_t rows, std::int64_t columns);
+/// Of box_op(); `padding` is [h, w] or [top, left, bottom, right].
+Params box_params(std::int64_t height, std::int64_t width, const std::vector<std::int64_t>& padding);
 Params product_params(std::int64_t m, std::int64_t k, std::int64_t n);
 
 /// The input of a case by its tensor's name.

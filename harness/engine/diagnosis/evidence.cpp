@@ -299,9 +299,9 @@ bool ReferenceProbe::fits(const Point& point) const {
 
 std::optional<HostTensor> ReferenceProbe::ask(const Point& point) {
   if (!can_afford(1)) return std::nullopt;
-  budget_ -= cost_;
   try {
     if (!fits(point)) return std::nullopt;
+    budget_ -= cost_;
     std::vector<Expected> expected = case_->op->reference(point.params, point.inputs);
     if (output_ >= expected.size()) return std::nullopt;
     return cropped(expected[output_].values, shape_);

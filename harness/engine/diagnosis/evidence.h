@@ -135,7 +135,7 @@ class ReferenceProbe {
   /// Whether the budget allows this many more answers.
   bool can_afford(double answers) const { return answers * cost_ <= budget_; }
   /// The output's values at `point`, cropped to the case's shape. Nothing when the budget does not allow it,
-  /// the op refuses the point, or its output there is smaller in some dim.
+  /// the op refuses the point, or its output there is smaller in some dim. A refused point costs nothing.
   std::optional<HostTensor> ask(const Point& point);
 
   /// Operations and bytes that the reference may spend on one diagnosis: a fraction of a second.

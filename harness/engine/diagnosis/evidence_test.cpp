@@ -29,6 +29,15 @@ TEST(ReferenceProbe, RefusesInputsThatDoNotFit) {
   EXPECT_FALSE(probe.ask(point).has_value());
 }
 
+TEST(ReferenceProbe, SpendsNothingOnInputsThatDoNotFit) {
+  const Wronged wronged(test::row_quantize_op(), test::row_params(2, 4));
+  ReferenceProbe probe = wronged.probe(5000);
+  Point point = probe.here();
+  point.params.set("rows", std::int64_t{3});
+  for (int round = 0; round < 100; ++round) EXPECT_FALSE(probe.ask(point).has_value());
+  EXPECT_TRUE(probe.ask(probe.here()).has_value());
+}
+
 // A reference reads at an index without looking: a negated one would be read before the tensor.
 TEST(ReferenceProbe, RefusesIndicesOutsideOfTheirDomain) {
   Op op = test::row_quantize_op();

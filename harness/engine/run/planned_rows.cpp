@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/hash.h"
 #include "harness/cases/conv2d_alias.h"
+#include "harness/op/data_text.h"
 #include "harness/report/record/rows_to_run.h"
 
 #include <fmt/format.h>
@@ -162,7 +163,7 @@ RowInfo info_of_case(const Case& test_case, Mode mode) {
           .dtype = std::string(name_of(test_case.tensors->front().dtype)),
           .shape = to_string(test_case.tensors->front().shape),
           .shapes = shapes_text(test_case),
-          .params = test_case.params->canonical(),
+          .params = data_text(*test_case.op, *test_case.params),
           .forms = forms_text(test_case),
           .tune = tune_text(test_case.tune),
           .tuned = tuned_text(test_case),

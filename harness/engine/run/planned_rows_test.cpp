@@ -250,6 +250,24 @@ TEST(RowInfo, SaysACaseInTheWordsOfItsFile) {
   EXPECT_EQ(info.where.line, 7);
 }
 
+/// Else rows were other tasks than in reports that are older than the choice.
+TEST(RowInfo, HasNoChoiceThatIsWhatTheOpDerives) {
+  const Op older = flip_op();
+  Op op = older;
+  op.params.push_back(choice("activation", {"none", "relu"}).derived([](const Params&) {
+    return Value(std::string("none"));
+  }));
+  const auto params_with = [&](const std::string& activation) {
+    Params params = shape_params({4});
+    params.set("activation", activation);
+    const Case test_case = make_case(op, params);
+    return row_info({.test_case = &test_case, .mode = Mode::Perf}, {}).params;
+  };
+  const Case before = make_case(older, shape_params({4}));
+  EXPECT_EQ(params_with("none"), row_info({.test_case = &before, .mode = Mode::Perf}, {}).params);
+  EXPECT_EQ(params_with("relu"), "activation=relu shape=4");
+}
+
 TEST(RowInfo, NamesTheValueOfAConstantAndTheFileOfAnNpy) {
   const Op op = flip_op();
   Case test_case = make_case(op, shape_params({4}));

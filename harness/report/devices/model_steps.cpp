@@ -46,15 +46,25 @@ std::string text_of(const Words& words, IsWanted is_wanted) {
   return text;
 }
 
-// Names of the parameters that have several values in these rows.
+// Names of the parameters that have several values in these rows of one op. A row that lacks one has the op's
+// own choice there.
 Names differing(const Rows& rows) {
-  std::map<std::string, Names> values;
+  std::map<std::string, std::multiset<std::string>> values;
   for (const Record* row : rows) {
     for (const auto& [name, value] : words_of(row->info.params)) values[name].insert(value);
   }
   Names names;
   for (const auto& [name, of_name] : values) {
-    if (of_name.size() > 1) names.insert(name);
+    if (of_name.count(*of_name.begin()) < rows.size()) names.insert(name);
+  }
+  return names;
+}
+
+// A row of a chain that has no program (SKIPPED) has no plan: other rows of that chain have.
+Names names_of_chains(const RunReport& report) {
+  Names names;
+  for (const Record& record : report.records) {
+    if (record.chain) names.insert(record.info.op);
   }
   return names;
 }
@@ -327,13 +337,14 @@ double dispatches_us(const Record& row) {
 
 ModelSteps model_steps(const RunReport& report) {
   ModelSteps all{.report = &report};
+  const std::set<std::string> chains = names_of_chains(report);
   Rows placed;
   for (const Record& record : report.records) {
     if (!is_timed_row_of_a_model(record.info)) continue;
     if (!record.info.layer.empty()) {
       placed.push_back(&record);
     } else {
-      (record.chain ? all.chains : all.unplaced).push_back(&record);
+      (chains.contains(record.info.op) ? all.chains : all.unplaced).push_back(&record);
     }
   }
   std::vector<ModelStep> of_one_op;

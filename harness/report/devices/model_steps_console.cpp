@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace assay {
@@ -122,14 +123,31 @@ std::vector<DeviceStep> steps_with(std::span<const ModelSteps> reports,
   return found;
 }
 
-/// Why a device has no step with this number of tokens.
-std::string why_no_step(const ModelSteps& steps, const std::string& model) {
+/// The rows of a model's chains that may stand for steps with these numbers of tokens, which a device lacks.
+std::size_t count_chains(const ModelSteps& steps, const std::string& model,
+                         const std::set<std::int64_t>& lacking) {
+  const bool has_steps =
+      std::ranges::any_of(steps.steps, [&](const ModelStep& step) { return step.model == model; });
+  return static_cast<std::size_t>(std::ranges::count_if(steps.chains, [&](const Record* row) {
+    const bool is_lacking = row->info.tokens == 0 || lacking.contains(row->info.tokens);
+    return row->info.model == model && (!has_steps || is_lacking);
+  }));
+}
+
+/// Why a device has no step with these numbers of tokens.
+std::string why_no_step(const ModelSteps& steps, const std::string& model,
+                        const std::set<std::int64_t>& lacking) {
+  std::string of_chains;
+  if (const std::size_t chains = count_chains(steps, model, lacking); chains > 0)
+    of_chains = fmt::format("; {} of chains {} in no sum", counted_rows(chains), chains == 1 ? "is" : "are");
   const auto unplaced =
       std::ranges::count_if(steps.unplaced, [&](const Record* row) { return row->info.model == model; });
   if (unplaced > 0) {
     return fmt::format("; {} of the model {} no layer", counted_rows(static_cast<std::size_t>(unplaced)),
-                       unplaced == 1 ? "has" : "have");
+                       unplaced == 1 ? "has" : "have") +
+           of_chains;
   }
+  if (!of_chains.empty()) return of_chains;
   const bool has_model =
       std::ranges::any_of(steps.report->records, [&](const Record& row) { return row.info.model == model; });
   return has_model ? "" : "; the report has no row of the model";
@@ -139,20 +157,21 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
                          const std::string& model, const std::set<std::int64_t>& tokens, std::size_t width) {
   std::string text;
   for (std::size_t i = 0; i < reports.size(); ++i) {
-    std::vector<std::string> lacking;
+    std::set<std::int64_t> lacking;
     for (const std::int64_t count : tokens) {
       const bool has_it = std::ranges::any_of(reports[i].steps, [&](const ModelStep& step) {
         return step.model == model && step.tokens == count;
       });
-      if (!has_it) lacking.push_back(std::to_string(count));
+      if (!has_it) lacking.insert(count);
     }
     if (lacking.empty()) continue;
     std::string which;
-    if (lacking != std::vector<std::string>{"0"}) {
+    if (lacking != std::set<std::int64_t>{0}) {
       which = fmt::format(" with {} {}", fmt::join(lacking, ", "),
-                          lacking == std::vector<std::string>{"1"} ? "token" : "tokens");
+                          lacking == std::set<std::int64_t>{1} ? "token" : "tokens");
     }
-    text += wrapped_words("- " + devices[i] + ": no step" + which + why_no_step(reports[i], model), width);
+    text += wrapped_words("- " + devices[i] + ": no step" + which + why_no_step(reports[i], model, lacking),
+                          width);
   }
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const ModelStep& step : reports[i].steps) {
@@ -165,27 +184,36 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
   return text.empty() ? "" : "\nmissing\n" + text;
 }
 
-/// The chains of a model that have a time, the fastest first for each number of tokens.
+/// The cells of a chain's row; one without figures has its status in place of the time.
+Cells chain_cells(const Record& row, const std::string& device) {
+  const bool passed = has_figures(&row);
+  const double us = passed ? row.perf->time_us_p50 : 0;
+  const std::int64_t calls = row.info.calls;
+  return {row.info.tokens > 0 ? std::to_string(row.info.tokens) : "",
+          passed ? fixed(us, 2) : std::string(name_of(row.status)),
+          passed ? fixed(dispatches_us(row), 2) : "",
+          calls > 0 ? std::to_string(calls) : "",
+          passed && calls > 0 ? fixed(us * static_cast<double>(calls) / us_per_ms, 3) : "",
+          device,
+          printable(row.info.id)};
+}
+
+/// The chains of a model, for each number of tokens the fastest first, those without a time last.
 std::string chains_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
                         const std::string& model, std::size_t width) {
   std::vector<std::pair<const Record*, std::string>> rows;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const Record* row : reports[i].chains) {
-      if (row->info.model == model && has_figures(row)) rows.emplace_back(row, devices[i]);
+      if (row->info.model == model) rows.emplace_back(row, devices[i]);
     }
   }
   if (rows.empty()) return "";
-  std::ranges::stable_sort(
-      rows, {}, [](const auto& of) { return std::pair(of.first->info.tokens, of.first->perf->time_us_p50); });
+  std::ranges::stable_sort(rows, {}, [](const auto& of) {
+    const bool passed = has_figures(of.first);
+    return std::tuple(of.first->info.tokens, !passed, passed ? of.first->perf->time_us_p50 : 0);
+  });
   Table table{{"tokens", "us", "its dispatches, us", "calls", "ms per step", "device", "chain"}};
-  for (const auto& [row, device] : rows) {
-    const double us = row->perf->time_us_p50;
-    const auto calls = static_cast<double>(row->info.calls);
-    table.push_back(
-        {row->info.tokens > 0 ? std::to_string(row->info.tokens) : "", fixed(us, 2),
-         fixed(dispatches_us(*row), 2), row->info.calls > 0 ? std::to_string(row->info.calls) : "",
-         row->info.calls > 0 ? fixed(us * calls / us_per_ms, 3) : "", device, printable(row->info.id)});
-  }
+  for (const auto& [row, device] : rows) table.push_back(chain_cells(*row, device));
   return "\nchains, each timed from end to end as one program; they are in no sum\n" +
          text_table(table, {true, true, true, true, true, false, false}, width) +
          wrapped_words("'Its dispatches' is the sum of their times, each measured by itself.", width);

@@ -319,7 +319,10 @@ std::string unplaced_text(const ModelSteps& steps) {
 std::string chains_markdown(const ModelSteps& steps) {
   std::string text;
   for (const Record* row : steps.chains) {
-    if (!has_figures(row)) continue;
+    if (!has_figures(row)) {
+      text += "- " + markdown_code(row->info.id) + ": " + status_text(*row) + '\n';
+      continue;
+    }
     const double ms = row->perf->time_us_p50 * static_cast<double>(row->info.calls) / us_per_ms;
     text += "- " + markdown_code(row->info.id) + ": " + fixed(row->perf->time_us_p50, 2) +
             " us, its dispatches one by one " + fixed(dispatches_us(*row), 2) + " us";

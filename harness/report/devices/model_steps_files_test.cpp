@@ -92,6 +92,19 @@ TEST(ModelStepsMarkdown, NamesChainsBesideTheSums) {
                 "1.120 ms per step\n"));
 }
 
+TEST(ModelStepsMarkdown, NamesChainsThatHaveNoTime) {
+  std::vector<Record> records = whole_step();
+  Record chain = layer_row("", "auto", 70, "");
+  chain.info.id = "block/decode/WP/optimal";
+  chain.chain.emplace();
+  chain.status = Status::Fail;
+  chain.reason = "3 of 8 elements are wrong";
+  records.push_back(chain);
+  EXPECT_THAT(steps_markdown_of(records),
+              HasSubstr("\nChains, each timed from end to end as one program; they are in no sum:\n\n"
+                        "- `block/decode/WP/optimal`: FAIL: 3 of 8 elements are wrong\n"));
+}
+
 TEST(ModelStepsMarkdown, SaysWhatIsMissingFromASumAndThatItIsABound) {
   std::vector<Record> records = whole_step();
   records[1].status = Status::Fail;

@@ -86,6 +86,19 @@ TEST(ModelSteps, CountNoChain) {
   EXPECT_EQ(dispatches_us(*steps.chains[0]), 2.25);
 }
 
+/// It has no program, and so no plan.
+TEST(ModelSteps, TellARowOfAChainThatDidNotRunFromOneThatLacksItsLayer) {
+  Record chain = layer_row(""), skipped = chain, other = chain;
+  chain.info.op = skipped.info.op = "block";
+  chain.chain.emplace();
+  skipped.status = Status::Skipped;
+  skipped.perf.reset();
+  const RunReport report = test::report_of({skipped, chain, other});
+  const ModelSteps steps = model_steps(report);
+  EXPECT_THAT(steps.chains, ElementsAre(&report.records[0], &report.records[1]));
+  EXPECT_THAT(steps.unplaced, ElementsAre(&report.records[2]));
+}
+
 TEST(ModelSteps, KeepApartWhatNoStepMixes) {
   Record other_model = layer_row("down");
   other_model.info.model = "gwen";
@@ -120,6 +133,16 @@ TEST(ModelSteps, TellSettingsFromParametersOfALayer) {
   EXPECT_EQ(steps.steps[1].layers[0].params, "K=8 N=16");
   EXPECT_EQ(steps.steps[1].layers[1].params, "K=16 N=8");
   EXPECT_TRUE(steps.steps[1].layers[0].others.empty());
+}
+
+TEST(ModelSteps, TellAParameterThatOnlySomeRowsHave) {
+  const RunReport report = test::report_of(
+      {with_params(layer_row("up"), "K=8 activation=relu"), with_params(layer_row("down"), "K=8")});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 1U);
+  EXPECT_EQ(steps.steps[0].params, "K=8");
+  EXPECT_EQ(steps.steps[0].layers[0].params, "activation=relu");
+  EXPECT_EQ(steps.steps[0].layers[1].params, "");
 }
 
 TEST(ModelSteps, TakeNoSettingFromTheNumberOfTokens) {

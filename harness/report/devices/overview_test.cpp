@@ -149,6 +149,25 @@ TEST(Steps, ShowChainsBesideTheSums) {
   expect_fits(text);
 }
 
+TEST(Steps, NameChainsThatHaveNoTime) {
+  Record chain = layer("", 1, 70);
+  chain.info.id = "net/a/WP/naive";
+  chain.chain.emplace();
+  Record skipped = chain;
+  skipped.status = Status::Skipped;
+  skipped.perf.reset();
+  const std::vector<RunReport> reports = {report_on("A", {layer("up", 1, 100), skipped}),
+                                          report_on("B", {chain})};
+  std::vector<ModelSteps> steps;
+  for (const RunReport& report : reports) steps.push_back(model_steps(report));
+  const std::string text = steps_text(steps, {.width = 200});
+  EXPECT_THAT(
+      text, HasSubstr("       1    70.00               70.00     10        0.700  B       net/a/WP/naive\n"
+                      "       1  SKIPPED                         10               A       net/a/WP/naive\n"));
+  EXPECT_THAT(text, HasSubstr("- A: no step with 512 tokens\n"
+                              "- B: no step with 1, 512 tokens; 1 row of chains is in no sum\n"));
+}
+
 TEST(Steps, NameWhatIsMissingFromASum) {
   Record wrong = layer("down", 1, 50);
   wrong.status = Status::Fail;
