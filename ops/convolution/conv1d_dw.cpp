@@ -1,8 +1,14 @@
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
 #include "ops/convolution/conv1d.h"
 
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace assay::ops {
@@ -43,6 +49,14 @@ Program build(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
+/// A loop over the taps takes one iteration for each.
+std::optional<std::string> unsupported_reason(const BuildContext& context) {
+  const std::int64_t taps = conv1d_params(context.params).kernel;
+  if (!leaves_loops_early(taps, context.device)) return std::nullopt;
+  return fmt::format("{} taps are more loop iterations than the {} that a CPU device runs", taps,
+                     most_turns_on_a_cpu);
+}
+
 /// Consecutive roundings in an element: a product and a sum for each tap, and the bias.
 double unit_error(const BuildContext& context) {
   return gamma_of(conv1d_params(context.params).kernel + 2);
@@ -55,6 +69,7 @@ Impl direct() {
   impl.tunables = {local_size_tunable()};
   impl.build = build;
   impl.invalid_reason = conv1d_invalid_reason;
+  impl.unsupported_reason = unsupported_reason;
   impl.unit_error = unit_error;
   return impl;
 }
@@ -62,7 +77,10 @@ Impl direct() {
 }  // namespace
 
 Op conv1d_dw() {
-  return conv1d_op("conv1d_dw", "depthwise convolution of real values along one axis", true, {direct()});
+  return conv1d_op("conv1d_dw",
+                   "depthwise convolution of real values along one axis, a filter per channel; in buffers of "
+                   "layout WP alone",
+                   true, {direct()});
 }
 
 }  // namespace assay::ops

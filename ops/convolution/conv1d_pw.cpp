@@ -70,8 +70,10 @@ Program build(const BuildContext& context) {
 }
 
 std::optional<std::string> unsupported_reason(const BuildContext& context) {
-  const references::Linear linear = linear_of(conv1d_params(context.params));
-  return tiling_unsupported_reason(tiling_of(context, linear, of_reals), of_reals, context.device);
+  const Conv1d conv = conv1d_params(context.params);
+  const Tiling tiling = tiling_of(context, linear_of(conv), of_reals);
+  if (auto reason = slots_unsupported_reason(slots_of_planes(conv.n, conv.outputs, tiling.m))) return reason;
+  return tiling_unsupported_reason(tiling, of_reals, context.device);
 }
 
 /// Consecutive roundings in an element: a product and a sum for each channel, and the bias.
@@ -94,7 +96,10 @@ Impl tiled() {
 }  // namespace
 
 Op conv1d_pw() {
-  return conv1d_op("conv1d_pw", "pointwise convolution of real values along one axis", false, {tiled()});
+  return conv1d_op(
+      "conv1d_pw",
+      "pointwise convolution of real values along one axis, without groups; in buffers of layout WP alone",
+      false, {tiled()});
 }
 
 }  // namespace assay::ops

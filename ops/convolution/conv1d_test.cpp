@@ -70,6 +70,13 @@ class Conv1dTest : public OnDeviceTest {
         .value_or("");
   }
 
+  /// Why a device cannot run it; "" if it can.
+  static std::string lack_of(const Trial& trial, const DeviceInfo& device) {
+    const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+    const BuildContext context(trial.params, tensors, trial.forms, device, trial.tune);
+    return missing_for(trial.op->impls.front(), context).value_or("");
+  }
+
   std::int64_t operations(const std::string& op, const Sizes& sizes) const {
     const Trial trial = trial_of(op, sizes);
     return trial.op->work(trial.params, trial.op->tensors(trial.params)).operations;
@@ -141,6 +148,34 @@ TEST_F(Conv1dTest, RefusesWhatItCannotCount) {
             "places reach 1073741825, which exceeds the 1073741824 that this kernel can count");
   EXPECT_EQ(refusal("conv1d_dw", {.c = 1, .stride = far, .padding = {far - 15, 0}}),
             "places reach 1073741825, which exceeds the 1073741824 that this kernel can count");
+}
+
+TEST_F(Conv1dTest, RefusesMoreSlotsThanItCanCount) {
+  const std::int64_t sequences = std::int64_t{1} << 27;
+  Trial trial = trial_of("conv1d_pw", {.n = sequences, .c = 1, .l = 1, .oc = 1});
+  trial.tune = {{"tile_m", 16}, {"tile_n", 16}};
+  EXPECT_EQ(
+      lack_of(trial, DeviceInfo{.type = "discrete"}),
+      "tiles of y have 2147483648 rows in all, which exceeds the 2147483647 that this kernel can count");
+}
+
+TEST_F(Conv1dTest, RefusesLoopsThatACpuLeavesEarly) {
+  constexpr std::int64_t most = 65535;
+  const Trial longest = trial_of("conv1d_dw", {.c = 1, .l = most + 5, .kernel = most});
+  EXPECT_EQ(lack_of(longest, DeviceInfo{.type = "cpu"}), "");
+  const Trial longer = trial_of("conv1d_dw", {.c = 1, .l = most + 5, .kernel = most + 1});
+  EXPECT_EQ(lack_of(longer, DeviceInfo{.type = "cpu"}),
+            "65536 taps are more loop iterations than the 65535 that a CPU device runs");
+  EXPECT_EQ(lack_of(longer, DeviceInfo{.type = "discrete"}), "");
+}
+
+TEST_F(Conv1dTest, RunsTheLongestLoopsOfACpu) {
+  Trial rolling = trial_of("conv1d_dw", {.c = 1, .l = 65535 + 3, .kernel = 65535});
+  rolling.seed = 3;
+  expect_right(rolling);
+  Trial other = trial_of("conv1d_dw", {.c = 1, .l = 65535 + 4, .kernel = 65535});
+  other.seed = 4;
+  expect_right(other);
 }
 
 TEST_F(Conv1dTest, APointwiseOneHasOneTap) {

@@ -1,5 +1,6 @@
 #include "ops/linear/coopmat.h"
 
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
@@ -43,8 +44,6 @@ constexpr std::int64_t largest_group = (std::int64_t{1} << 24) / (128L * 15) / 8
 // multiplied by the largest scale counts in the magnitude. It does not where x or w is 0 there and little
 // else is added.
 constexpr double error_of_half_weights = 0x1p-10;
-// lavapipe silently leaves all loops of an invocation after this many iterations.
-constexpr std::int64_t most_turns_on_a_cpu = 65535;
 
 ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, const Images& images) {
   ProductNeeds needs;
@@ -266,8 +265,7 @@ std::optional<std::string> matrices_unsupported_reason(const BuildContext& conte
 
 std::optional<std::string> tiling_unsupported_reason(const CoopmatTiling& tiling, const DeviceInfo& device) {
   if (auto reason = shape_unsupported_reason(tiling, device)) return reason;
-  const bool is_cpu = device.is_cpu() || device.is_planned_as_cpu();
-  if (tiling.plain && is_cpu && tiling.plain_turns() > most_turns_on_a_cpu) {
+  if (tiling.plain && leaves_loops_early(tiling.plain_turns(), device)) {
     return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
                        tiling.plain_turns(), most_turns_on_a_cpu);
   }

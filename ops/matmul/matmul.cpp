@@ -8,9 +8,12 @@
 #include "ops/linear/tiled.h"
 #include "references/linear/linear.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -125,8 +128,10 @@ Program build_tiled(const BuildContext& context) {
 }
 
 std::optional<std::string> tiled_unsupported_reason(const BuildContext& context) {
-  const Linear linear = linear_of(matmul_params(context.params));
-  return tiling_unsupported_reason(tiling_of(context, linear, of_reals), of_reals, context.device);
+  const Matmul op = matmul_params(context.params);
+  const Tiling tiling = tiling_of(context, linear_of(op), of_reals);
+  if (auto reason = slots_unsupported_reason(slots_of_planes(op.batch, op.m, tiling.m))) return reason;
+  return tiling_unsupported_reason(tiling, of_reals, context.device);
 }
 
 /// Consecutive roundings in an element: a product and a sum for each k, alpha, and the sum with beta * c.
@@ -163,7 +168,10 @@ std::optional<std::string> coopmat_invalid_reason(const ImplPoint& point) {
 
 std::optional<std::string> coopmat_unsupported_reason(const BuildContext& context) {
   if (auto reason = matrices_unsupported_reason(context, of_reals)) return reason;
-  return tiling_unsupported_reason(coopmat_tiling_of(context), context.device);
+  const Matmul op = matmul_params(context.params);
+  const CoopmatTiling tiling = coopmat_tiling_of(context);
+  if (auto reason = slots_unsupported_reason(slots_of_planes(op.batch, op.m, tiling.m))) return reason;
+  return tiling_unsupported_reason(tiling, context.device);
 }
 
 /// As tiled_unit_error(), the sums of subgroups that share K, and two for the unit's own rounding, which need
@@ -203,6 +211,13 @@ Slots slots_of_planes(std::int64_t planes, std::int64_t rows, std::int64_t tile_
   if (planes == 1) return {rows, rows};
   const std::int64_t of_plane = div_up(rows, tile_m) * tile_m;
   return {planes * of_plane, of_plane};
+}
+
+std::optional<std::string> slots_unsupported_reason(const Slots& slots) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  if (slots.all <= most) return std::nullopt;
+  return fmt::format("tiles of y have {} rows in all, which exceeds the {} that this kernel can count",
+                     slots.all, most);
 }
 
 Dispatch tiled_product(const Tiling& tiling, std::int64_t rows, std::int64_t columns,

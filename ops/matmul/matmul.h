@@ -6,6 +6,7 @@
 #include "references/matmul/matmul.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ Op matmul_op(std::string name, std::string summary, std::vector<ParamSpec> befor
 /// The slots of a's rows (shaders/linear/rows.glslh), `rows` in each of `planes` matrices: where there are
 /// several, each begins with a tile of `tile_m` rows.
 Slots slots_of_planes(std::int64_t planes, std::int64_t rows, std::int64_t tile_m);
+
+/// Why no device can count these slots, or nothing. Kernels that round rows up may have more than y has
+/// elements.
+std::optional<std::string> slots_unsupported_reason(const Slots& slots);
 
 /// A dispatch of the kernel of tiled_matmul() that computes tiles of y, `rows` (slots) by `columns`. The
 /// caller adds the operands' bindings, #defines and push constants.

@@ -132,6 +132,19 @@ TEST_F(MatmulTest, EachMatrixOfABatchBeginsWithATile) {
   EXPECT_EQ(one.push.words()[1], 17);
 }
 
+TEST_F(MatmulTest, RefusesMoreSlotsThanItCanCount) {
+  const std::int64_t batch = std::int64_t{1} << 27;
+  for (const std::string impl : {"tiled", "coopmat"}) {
+    Trial made = trial("bmm", {{"B", batch}, {"M", 1}, {"K", 1}, {"N", 1}}, "f16", impl);
+    made.tune = {{"tile_m", 16}, {"tile_n", 16}};
+    EXPECT_THAT(refusal_on(amd, made), HasSubstr("tiles of y have 2147483648 rows in all, which exceeds the "
+                                                 "2147483647 that this kernel can count"))
+        << impl;
+    made.params.set("B", batch - 1);
+    EXPECT_EQ(refusal_on(amd, made), "") << impl;
+  }
+}
+
 TEST_F(MatmulTest, CIsNeitherBoundNorCountedWhereBetaIsZero) {
   Trial made = trial("addmm", {{"M", 4}, {"K", 8}, {"N", 16}}, "f16", "tiled");
   const auto bytes_read = [&] {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "harness/device/device_info.h"
+
+#include <cstdint>
+
+namespace assay::ops {
+
+/// lavapipe silently leaves all loops of an invocation after this many iterations.
+inline constexpr std::int64_t most_turns_on_a_cpu = 65535;
+
+/// Whether so many iterations in an invocation are more than a device runs, or than the one that it is
+/// planned as.
+inline bool leaves_loops_early(std::int64_t turns, const DeviceInfo& device) {
+  return (device.is_cpu() || device.is_planned_as_cpu()) && turns > most_turns_on_a_cpu;
+}
+
+}  // namespace assay::ops
