@@ -117,7 +117,7 @@ TEST(Gathering, OfColumnsReadsOnePixelForEach) {
   conv.n = 2;
   conv.kernel = {3, 3};
   conv.stride = {2, 1};
-  conv.padding = {1, 0};
+  conv.padding = conv.padding_end = {1, 0};
   const Gathering columns = Gathering::of_columns(Gathering(conv), 80);
   EXPECT_EQ(columns.conv.x_shape(), (Shape{2, 240, 3, 5}));
   EXPECT_EQ(columns.conv.y_shape(), conv.y_shape());

@@ -144,7 +144,7 @@ TEST_F(FuzzedCasesTest, DifferInAllThatTheOpTakes) {
   std::set<std::string> forms, tunables, fills;
   std::set<std::int32_t> zero_points;
   std::set<double> alphas;
-  for (const Case& one : fuzzed("q8ta_add", 3, 40).cases) {
+  for (const Case& one : fuzzed("q8ta_add", 3, 80).cases) {
     forms.insert(to_string(one.forms[0]) + to_string(one.forms[2]));
     for (const auto& [name, value] : one.tune) tunables.insert(name);
     for (const auto& [name, fill] : *one.fills) fills.insert(std::string(name_of(fill.kind)));
