@@ -29,11 +29,17 @@ def rows_of(folder, name):
 
 
 class Published:
-    """The rows of the published reports, read from their CSV files; the page is made from their journals."""
+    """The rows of the published reports, read from CSV files; the page is made from their journals.
 
-    def __init__(self):
+    accu.csv is not published: `assay report` makes the files of copies in `out`."""
+
+    def __init__(self, assay, out):
         self.perf, self.accu = [], []
-        for folder in sorted(path.parent for path in PUBLISHED.glob("*/run.json")):
+        for published in sorted(path.parent for path in PUBLISHED.glob("*/run.json")):
+            folder = out / published.name
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(published / "journal.jsonl.zst", folder)
+            subprocess.run([assay, "report", folder], check=True, stdout=subprocess.DEVNULL)
             uuid = json.loads((folder / "run.json").read_text(encoding="utf-8"))["device"]["uuid"]
             for rows, name in ((self.perf, "perf.csv"), (self.accu, "accu.csv")):
                 for row in rows_of(folder, name):
@@ -53,7 +59,7 @@ class PublishedPage(BrowserTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.reports = Published()
+        cls.reports = Published(cls.assay, cls.out / "reports")
         cls.page = cls.made(cls, "published", PUBLISHED)
 
     def setUp(self):
