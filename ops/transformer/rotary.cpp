@@ -2,6 +2,8 @@
 
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
+#include "ops/common/tensor_at.h"
+#include "ops/common/unit_error.h"
 
 #include <algorithm>
 #include <utility>
@@ -54,6 +56,22 @@ Dispatch rotary_dispatch(const BuildContext& context, const RotaryEmbedding& op,
   for (const std::uint32_t tensor : of.bindings) dispatch.bindings.emplace_back(Resource::tensor(tensor));
   set_grid(dispatch, context, count);
   return dispatch;
+}
+
+ParamSpec rotary_pairs_param() {
+  return choice("pairs", {"half_split", "interleaved"})
+      .by_default(std::string("half_split"))
+      .says("which values turn together: i and i + rotary_dim / 2, or 2i and 2i + 1");
+}
+
+Impl rotary_impl(std::function<Program(const BuildContext&)> build) {
+  return {.name = "pairs",
+          .summary = "one dispatch: an invocation turns four pairs, two, or what is in a word",
+          .tunables = {local_size_tunable()},
+          .build = std::move(build),
+          .invalid_reason = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); },
+          // The rounding of a product, and of the sum or difference.
+          .unit_error = [](const BuildContext&) { return gamma_of(2); }};
 }
 
 }  // namespace assay::ops

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace assay::ops {
@@ -31,5 +32,11 @@ struct RotaryDispatch {
 /// The dispatch, to whose defines and push constants an op adds its own.
 Dispatch rotary_dispatch(const BuildContext& context, const references::RotaryEmbedding& op,
                          const RotaryDispatch& of);
+
+/// The parameter `pairs`.
+ParamSpec rotary_pairs_param();
+
+/// The impl that makes this dispatch.
+Impl rotary_impl(std::function<Program(const BuildContext&)> build);
 
 }  // namespace assay::ops

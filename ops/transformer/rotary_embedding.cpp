@@ -3,7 +3,6 @@
 #include "harness/op/op.h"
 #include "ops/common/grid.h"
 #include "ops/common/tensor_at.h"
-#include "ops/common/unit_error.h"
 #include "ops/transformer/rotary.h"
 
 #include <utility>
@@ -35,23 +34,12 @@ Program pairs(const BuildContext& context) {
   return {.dispatches = {rotary_dispatch(context, rotary_embedding_params(context.params), of)}};
 }
 
-/// The rounding of a product, and of the sum or difference.
-double unit_error(const BuildContext&) {
-  return gamma_of(2);
-}
-
-std::optional<std::string> invalid_reason(const ImplPoint& point) {
-  return any_too_large(point.tensors, point.forms);
-}
-
 std::vector<ParamSpec> params() {
   return {shape("shape", rank(4, 4)).says("of x and y: batch, tokens, heads, values of a head"),
           choice("dtype", {"f32", "f16"})
               .by_default(std::string("f32"))
               .says("type of x and y; the tables are f32"),
-          choice("pairs", {"half_split", "interleaved"})
-              .by_default(std::string("half_split"))
-              .says("which values turn together: i and i + rotary_dim / 2, or 2i and 2i + 1"),
+          rotary_pairs_param(),
           integer("rotary_dim")
               .at_least(2)
               .derived([](const Params& earlier) { return earlier.ints("shape")[3] / 2 * 2; })
@@ -76,12 +64,7 @@ Op rotary_embedding() {
       .reference = references::rotary_embedding,
       .work = work,
       .tokens = [](const Params& params) { return params.ints("shape")[0] * params.ints("shape")[1]; },
-      .impls = {{.name = "pairs",
-                 .summary = "one dispatch: an invocation turns four pairs, two, or what is in a word",
-                 .tunables = {local_size_tunable()},
-                 .build = pairs,
-                 .invalid_reason = invalid_reason,
-                 .unit_error = unit_error}},
+      .impls = {rotary_impl(pairs)},
   };
 }
 

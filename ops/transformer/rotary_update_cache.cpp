@@ -4,7 +4,6 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
-#include "ops/common/unit_error.h"
 #include "ops/transformer/rotary.h"
 
 #include <utility>
@@ -52,24 +51,13 @@ Program pairs(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-/// The rounding of a product, and of the sum or difference.
-double unit_error(const BuildContext&) {
-  return gamma_of(2);
-}
-
-std::optional<std::string> invalid_reason(const ImplPoint& point) {
-  return any_too_large(point.tensors, point.forms);
-}
-
 std::vector<ParamSpec> params() {
   return {
       integer("B").at_least(1).by_default(std::int64_t{1}).says("batch"),
       integer("S").at_least(1).says("tokens, each of which has a row for each head"),
       integer("Hkv").at_least(1).says("heads of x and of the cache"),
       integer("D").at_least(2).says("values of a head"),
-      choice("pairs", {"half_split", "interleaved"})
-          .by_default(std::string("half_split"))
-          .says("which values turn together: i and i + rotary_dim / 2, or 2i and 2i + 1"),
+      rotary_pairs_param(),
       integer("rotary_dim")
           .at_least(2)
           .derived([](const Params& earlier) { return earlier.integer("D") / 2 * 2; })
@@ -102,12 +90,7 @@ Op rotary_update_cache() {
       .reference = references::rotary_update_cache,
       .work = work,
       .tokens = [](const Params& params) { return params.integer("B") * params.integer("S"); },
-      .impls = {{.name = "pairs",
-                 .summary = "one dispatch: an invocation turns four pairs, two, or what is in a word",
-                 .tunables = {local_size_tunable()},
-                 .build = pairs,
-                 .invalid_reason = invalid_reason,
-                 .unit_error = unit_error}},
+      .impls = {rotary_impl(pairs)},
   };
 }
 
