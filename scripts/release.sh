@@ -24,7 +24,7 @@ reasons=()
 version_of_tree() { sed -n 's/^project(assay VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
 
 # field FILE NAME: a text of a report's run.json. assay alone writes it, one field a line.
-field() { sed -n 's/^ *"'"$2"'": "\(.*\)",\{0,1\}$/\1/p' "$1" | head -1; }
+field() { sed -n 's/^ *"'"$2"'": "\(.*\)",\{0,1\}$/\1/p' "$1" | sed -n 1p; }
 
 # commit_of RUN_JSON: the commit in a version such as 0.1.0+6679f44eced5.
 commit_of() {

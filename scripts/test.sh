@@ -90,7 +90,15 @@ page_script_is_clean() {
 }
 
 scripts_are_clean() {
-  shellcheck -x scripts/*.sh scripts/*/*.sh scripts/farm/night/*.sh tests/hostile/*.sh tests/fuzzers/*.sh .ci/run
+  local -a scripts=(scripts/*.sh scripts/*/*.sh scripts/farm/night/*.sh tests/hostile/*.sh tests/fuzzers/*.sh .ci/run)
+  shellcheck -x "${scripts[@]}" && pipelines_are_read_to_their_end "${scripts[@]}"
+}
+
+# Under `pipefail` a reader that ends early fails the script now and then: its writer dies of SIGPIPE if it is still
+# writing.
+pipelines_are_read_to_their_end() {
+  ! grep -nE '[^|]\| *(head|grep -[a-zA-Z]*[qm]|(awk|sed) .*\b(exit|q)\b)' "$@" | grep -v 'grep -nE' ||
+    { say "Read all of the pipe above, for example with: sed -n 1p"; return 1; }
 }
 
 # Exact outputs are the same on every device: if the published reports differ, one of them is stale.

@@ -44,7 +44,7 @@ journal_of() {
 # field NAME: the text of a field of the run event, the journal's first line. That line has each name once
 # before its free text (the command line) and is written by assay alone: no blanks, no reordering.
 field() {
-  head -1 "$journal" | grep -oP "\"$1\":\K(\"([^\"\\\\]|\\\\.)*\"|[^,}]*)" | head -1 | sed 's/^"//; s/"$//'
+  head -1 "$journal" | grep -oP "\"$1\":\K(\"([^\"\\\\]|\\\\.)*\"|[^,}]*)" | sed -n 1p | sed 's/^"//; s/"$//'
 }
 
 # Removes from the run event (which may occur twice, if rules of the expectations are stale) details that do not affect
@@ -76,7 +76,7 @@ check_kernels() {
 # Absolute paths reveal user names and the set-up of a machine, except paths of the system's own packages.
 check_privacy() {
   local paths
-  paths=$(grep -oP '(?<=["'"'"' =:,(])/(?!usr/|etc/|opt/|sys/)[\w.~+-]+(/[\w.~+-]+)+' "$journal" | sort -u | head -5) || true
+  paths=$(grep -oP '(?<=["'"'"' =:,(])/(?!usr/|etc/|opt/|sys/)[\w.~+-]+(/[\w.~+-]+)+' "$journal" | sort -u | sed -n 1,5p) || true
   [[ -z $paths ]] ||
     refuse "the report holds paths of this machine, such as
 $paths

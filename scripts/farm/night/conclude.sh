@@ -40,7 +40,7 @@ write_page() {
   local reports how=()
   [[ ! -f $night/nightly.json ]] || how+=(--night "$night")
   [[ ! -f $farm/run-noise.csv ]] || how+=(--run-noise "$farm/run-noise.csv")
-  mapfile -t reports < <(find "$farm" -mindepth 2 -maxdepth 2 -type l -path "$farm/2*" | sort -r | LC_ALL=C awk -v last="$night/~" '$0 <= last' | head -"$pages_show")
+  mapfile -t reports < <(find "$farm" -mindepth 2 -maxdepth 2 -type l -path "$farm/2*" | sort -r | LC_ALL=C awk -v last="$night/~" '$0 <= last' | sed -n "1,${pages_show}p")
   ((${#reports[@]} > 0)) || return 0
   "$assay" page "$night/page.html" "${reports[@]}" "${how[@]}" >"$night/console/page.txt" 2>&1 ||
     say "conclude: the page could not be written; see $night/console/page.txt"

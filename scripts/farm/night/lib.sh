@@ -33,7 +33,7 @@ answer() {
 }
 
 # json_field NAME LINE: the text of a string field in a JSON object on one line.
-json_field() { grep -oP "\"$1\":\"\\K([^\"\\\\]|\\\\.)*" <<<"$2" | head -1; }
+json_field() { grep -oP "\"$1\":\"\\K([^\"\\\\]|\\\\.)*" <<<"$2" | sed -n 1p; }
 
 # read_plan NIGHT: sets the variables that write_plan wrote.
 read_plan() {
