@@ -307,6 +307,21 @@ TEST_F(Pivot, CannotCompareTheHashesOfOneReport) {
   EXPECT_THAT(result.err, HasSubstr("comparing hashes: there is only one report"));
 }
 
+TEST_F(Pivot, ComparesAnotherFigureWhereARowHasIt) {
+  const TemporaryFolder folder;
+  const std::string energy = R"("energy":{"source":"RAPL","joules":0.125},)";
+  folder.write("journal.jsonl",
+               replaced(journal(), R"("event":"end")", R"("perf":{)", R"("perf":{)" + energy));
+  const ProcessResult result = assay({"pivot", folder.path().string(), "--figure", "energy_j"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("0.125  q8ta_pixel_shuffle/both/4W4C.4W4C/fused\n"));
+  const ProcessResult none = assay({"pivot", out(), "--figure", "energy_j"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("no row that passed has it; `assay run --energy` measures it"));
+  EXPECT_EQ(assay({"pivot", out(), "--figure", "cost"}).exit_code, 2);
+  EXPECT_EQ(assay({"pivot", out(), out(), "--figure", "energy_j", "--hashes"}).exit_code, 2);
+}
+
 TEST_F(Pivot, SaysWhereItCannotWriteOrRead) {
   const ProcessResult unwritable = assay({"pivot", out(), "--csv", "/no/such/folder/p.csv"});
   EXPECT_EQ(unwritable.exit_code, 3);

@@ -317,6 +317,20 @@ class NightsPage(BrowserTest):
         self.assert_soon_equal(self.page.matching, 3)
         self.assert_soon_equal(lambda: set(self.page.texts("#all-rows .verdict")), {"SLOWER"})
 
+    def test_rows_show_their_energy_where_a_device_told_it(self):
+        heads = lambda: self.page.texts("#all-rows thead button")
+        self.page.open({"mode": "perf", "device": "Acme GPU 1"})
+        self.assertNotIn("J", heads())
+        self.page.open({"mode": "perf", "op": "linear_int8"})
+        self.assert_soon(heads, lambda texts: {"J", "GOP/J", "W"} <= set(texts))
+        column = lambda head: self.page.texts(f"#all-rows tbody tr > :nth-child({heads().index(head) + 1})")
+        rows = list(zip(*(column(head) for head in ("device", "µs", "J", "W"))))
+        self.assertEqual({device for device, *_ in rows}, {"Acme GPU 1", "Acme GPU 2"})
+        for device, time, joules, watts in rows:
+            self.assertEqual(watts, "120" if device == "Acme GPU 2" else "")
+            if device == "Acme GPU 2":
+                self.assertAlmostEqual(float(joules) / float(time.replace("\u202f", "")), 120e-6, delta=1e-6)
+
     def test_failures_are_grouped_with_a_reason_and_lead_to_their_rows(self):
         self.assertEqual(self.page.count(".card:first-child .failure-groups > li"), 1)
         self.assertRegex(self.page.text(".card:first-child .failure-groups > li"),

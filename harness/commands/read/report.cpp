@@ -17,6 +17,8 @@
 #include "harness/report/writers/markdown.h"
 #include "harness/report/writers/writers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <ostream>
@@ -56,6 +58,25 @@ ExitCode print_hashes(const Pivot& pivot, std::ostream& out) {
   }
   out << hash_differences(comparison, pivot.devices) << hash_totals(comparison);
   return comparison.differences.empty() ? ExitCode::Fine : ExitCode::Failures;
+}
+
+/// Refuses to compare what no row has; a run whose rows were not timed still shows its other tables.
+void refuse_for_want_of_energy(const Pivot& pivot) {
+  const auto has_it = [&](const PivotRow& row) {
+    return std::ranges::any_of(row.records, [&](const Record* record) {
+      return has_figures(record) && pivot.figure->value(*record->perf) > 0;
+    });
+  };
+  if (!pivot.figure->is_of_energy || std::ranges::any_of(pivot.rows, has_it)) return;
+  std::string story = fmt::format(
+      "comparing {}: no row that passed has it; `assay run --energy` measures it on devices that tell their "
+      "energy",
+      pivot.figure->column);
+  for (const RunReport& report : pivot.reports) {
+    if (!report.run.energy.empty())
+      story += fmt::format("\n  {}: {}", printable(report.run.device.name), printable(report.run.energy));
+  }
+  throw Error(story);
 }
 
 /// The rows of a report that a question covers.
@@ -234,7 +255,8 @@ ExitCode report(const ReportOptions& options, const Terminal& terminal) {
 
 ExitCode pivot(const PivotOptions& options, const Terminal& terminal) {
   const std::vector<RunReport> reports = read_reports(options.reports);
-  const Pivot pivot = make_pivot(reports);
+  const Pivot pivot = make_pivot(reports, pivot_figure(options.figure));
+  refuse_for_want_of_energy(pivot);
   write_text(options.csv, terminal.out, [&] { return pivot_csv(pivot); });
   write_text(options.markdown, terminal.out, [&] { return pivot_markdown(pivot); });
   const bool writes_files = !options.csv.empty() || !options.markdown.empty();

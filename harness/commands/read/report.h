@@ -49,11 +49,13 @@ struct PivotOptions {
   std::vector<std::filesystem::path> reports;  ///< paths as for journals_of()
   std::filesystem::path csv;                   ///< file to write; "-": stdout; empty: none
   std::filesystem::path markdown;              ///< likewise
+  std::string figure = "time_us_p50";          ///< column of pivot_figures() that text and Markdown compare
   bool hashes = false;
   bool all = false;  ///< also print rows that only one device has
 };
 
-/// Prints the reports of several devices next to each other, or whether their exact outputs are equal.
+/// Prints the reports of several devices next to each other, or whether their exact outputs are equal. Throws
+/// Error(Usage) if no row has the figure.
 ExitCode pivot(const PivotOptions& options, const Terminal& terminal);
 
 struct SummaryOptions {

@@ -39,6 +39,26 @@ TEST(SummaryCommand, SaysWhyAModelWithTimedRowsHasNoStep) {
                         "`layer`; the models with steps are\n  llama"));
 }
 
+TEST(PivotCommand, RefusesToCompareEnergiesThatNoRowHasAndSaysWhy) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = std::filesystem::path(folder.path()) / "journal.jsonl";
+  {
+    RunInfo run = test::sample_run();
+    run.energy = "none: battery: /sys/class/power_supply has no battery";
+    Journal journal(path);
+    test::tell(journal, {timed_row("a", "", "")}, run);
+  }
+  std::ostringstream out;
+  const auto pivot_of = [&](const std::string& figure) {
+    return test::error_of([&] {
+      static_cast<void>(pivot({.reports = {path}, .figure = figure}, {out, out, out}));
+    });
+  };
+  EXPECT_THAT(pivot_of("energy_j"), HasSubstr("comparing energy_j: no row that passed has it; "));
+  EXPECT_THAT(pivot_of("energy_j"), HasSubstr("/sys/class/power_supply has no battery"));
+  EXPECT_EQ(pivot_of("time_us_p50"), "");
+}
+
 }  // namespace
 
 }  // namespace assay::app

@@ -1,13 +1,16 @@
 #include "harness/report/devices/pivot.h"
 
+#include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/report/record/compared_rows.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/words.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -113,6 +116,36 @@ std::size_t retuned_cases(const std::vector<PivotRow>& rows) {
       std::ranges::count_if(tunes, [](const auto& found) { return found.second.size() > 1; }));
 }
 
+/// What an energy covers: the text in () of its source.
+std::string covered_by(const Energy& energy) {
+  const auto at = energy.source.rfind('(');
+  return at == energy.source.npos ? energy.source : energy.source.substr(at);
+}
+
+bool cover_different_things(const Record& a, const Record& b) {
+  return a.perf->energy && b.perf->energy && covered_by(*a.perf->energy) != covered_by(*b.perf->energy);
+}
+
+/// The figure of a record divided by that of another one; 0 if they are not compared.
+double quotient(const Record* record, const Record* base, const PivotFigure& figure) {
+  if (!has_figures(base) || !has_figures(record)) return 0;
+  if (figure.is_of_energy && cover_different_things(*record, *base)) return 0;
+  const double divisor = figure.value(*base->perf);
+  return divisor > 0 ? figure.value(*record->perf) / divisor : 0;
+}
+
+/// Why energies of a device are not compared with the first device's; empty if they are.
+std::string other_coverage(const Pivot& pivot, std::size_t device) {
+  for (const PivotRow& row : pivot.rows) {
+    const Record *first = row.records.front(), *record = row.records[device];
+    if (!has_figures(first) || !has_figures(record) || !cover_different_things(*first, *record)) continue;
+    return fmt::format("energies of {} {} are not compared with those of {} {}", pivot.devices[device],
+                       covered_by(*record->perf->energy), pivot.devices.front(),
+                       covered_by(*first->perf->energy));
+  }
+  return "";
+}
+
 void find_rivals(std::vector<PivotRow>& rows) {
   std::map<Key, std::size_t> first;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -169,6 +202,24 @@ std::string hash_differences(const HashComparison& comparison, std::span<const s
   return text;
 }
 
+std::span<const PivotFigure> pivot_figures() {
+  using P = const PerfResult&;
+  static constexpr std::array<PivotFigure, 4> figures{{
+      {"time_us_p50", "time", "us", [](P p) { return p.time_us_p50; }},
+      {"energy_j", "energy", "J", [](P p) { return p.energy ? p.energy->joules : 0; }, true},
+      {"gops_per_joule", "operations per joule", "GOP/J", [](P p) { return gops_per_joule(p); }, true},
+      {"power_w", "power", "W", [](P p) { return p.energy ? p.energy->watts : 0; }, true},
+  }};
+  return figures;
+}
+
+const PivotFigure& pivot_figure(std::string_view column) {
+  const auto figures = pivot_figures();
+  const auto found = std::ranges::find(figures, column, &PivotFigure::column);
+  if (found == figures.end()) throw Error(fmt::format("no pivot compares '{}'", printable(column)));
+  return *found;
+}
+
 const Record& PivotRow::any() const {
   return **std::ranges::find_if(records, [](const Record* record) { return record != nullptr; });
 }
@@ -200,21 +251,28 @@ std::vector<std::string> Pivot::not_compared() const {
     sentences.push_back(fmt::format("{} not compared: tunables differ between the devices",
                                     retuned == 1 ? "1 case is" : fmt::format("{} cases are", retuned)));
   }
+  for (std::size_t i = 1; figure->is_of_energy && i < devices.size(); ++i) {
+    if (std::string why = other_coverage(*this, i); !why.empty()) sentences.push_back(std::move(why));
+  }
   return sentences;
 }
 
-double Pivot::ratio(const PivotRow& row, std::size_t device) const {
-  const Record* first = rows[row.first_impl].records[device];
+double Pivot::value(const PivotRow& row, std::size_t device) const {
   const Record* record = row.records[device];
-  if (!row.has_rivals || !has_figures(first) || !has_figures(record)) return 0;
-  if (!(first->perf->time_us_p50 > 0)) return 0;
-  return record->perf->time_us_p50 / first->perf->time_us_p50;
+  return has_figures(record) ? figure->value(*record->perf) : 0;
+}
+
+double Pivot::ratio(const PivotRow& row, std::size_t device) const {
+  return row.has_rivals ? quotient(row.records[device], rows[row.first_impl].records[device], *figure) : 0;
+}
+
+double Pivot::time_ratio(const PivotRow& row, std::size_t device) const {
+  if (!row.has_rivals) return 0;
+  return quotient(row.records[device], rows[row.first_impl].records[device], pivot_figures().front());
 }
 
 double Pivot::over_first(const PivotRow& row, std::size_t device) const {
-  const Record *first = row.records.front(), *record = row.records[device];
-  if (!has_figures(first) || !has_figures(record) || !(first->perf->time_us_p50 > 0)) return 0;
-  return record->perf->time_us_p50 / first->perf->time_us_p50;
+  return quotient(row.records[device], row.records.front(), *figure);
 }
 
 std::vector<PivotMean> Pivot::means(std::size_t device) const {
@@ -256,10 +314,11 @@ std::vector<std::string> unique_device_names(std::span<const RunInfo> runs) {
   return names;
 }
 
-Pivot make_pivot(std::span<const RunReport> reports) {
+Pivot make_pivot(std::span<const RunReport> reports, const PivotFigure& figure) {
   std::vector<RunInfo> runs;
   for (const RunReport& report : reports) runs.push_back(report.run);
-  Pivot pivot{.reports = reports, .devices = unique_device_names(runs), .rows = rows_of(reports)};
+  Pivot pivot{
+      .reports = reports, .devices = unique_device_names(runs), .rows = rows_of(reports), .figure = &figure};
   find_rivals(pivot.rows);
   pivot.retuned = retuned_cases(pivot.rows);
   return pivot;

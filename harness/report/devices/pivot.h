@@ -38,6 +38,20 @@ std::string hash_totals(const HashComparison& comparison);
 /// Each difference with the hashes on all devices, which are called `devices`; empty if there is none.
 std::string hash_differences(const HashComparison& comparison, std::span<const std::string> devices);
 
+/// What a pivot compares: a column of perf.csv.
+struct PivotFigure {
+  std::string_view column;             ///< "energy_j"
+  std::string_view name;               ///< in sentences: "energy"
+  std::string_view unit;               ///< "J"
+  double (*value)(const PerfResult&);  ///< 0: absent
+  bool is_of_energy = false;           ///< of a window of --energy
+};
+
+/// The figures that a pivot can compare; the first is the time.
+std::span<const PivotFigure> pivot_figures();
+/// The figure of a column; throws Error(Usage) if no pivot compares it.
+const PivotFigure& pivot_figure(std::string_view column);
+
 /// One case of mode perf on every device.
 struct PivotRow {
   std::vector<const Record*> records;  ///< one per device; null if its report does not have the case
@@ -51,7 +65,8 @@ struct PivotRow {
   const Record& any() const;
 };
 
-/// The geometric mean of a device's times divided by the first device's, over the rows that passed on both.
+/// The geometric mean of a device's figures divided by the first device's, over the rows that passed on both
+/// and have the figure.
 struct PivotMean {
   std::string op;        ///< empty: all ops
   double ratio = 0;      ///< 0: there is no such row
@@ -62,17 +77,23 @@ struct PivotMean {
 struct Pivot {
   std::span<const RunReport> reports;
   std::vector<std::string> devices;  ///< short, unique names, one per report
-  std::vector<PivotRow>
-      rows;  ///< in the plan's order of the first report, then the rows that only others have
+  /// In the plan's order of the first report, then the rows that only others have.
+  std::vector<PivotRow> rows;
+  const PivotFigure* figure = nullptr;  ///< what is compared
 
   /// Cases whose tunables differ between devices, so that they have several rows and are not compared.
   std::size_t retuned = 0;
 
   /// Why times of some devices, or of some rows, are not compared with others, a sentence each.
   std::vector<std::string> not_compared() const;
-  /// The row's time on a device divided by the first impl's; 0 if there is none.
+  /// The row's figure on a device; 0 if there is none, or the row did not pass.
+  double value(const PivotRow& row, std::size_t device) const;
+  /// The row's figure on a device divided by the first impl's; 0 if there is none.
   double ratio(const PivotRow& row, std::size_t device) const;
-  /// The row's time on a device divided by its time on the first device; 0 if one has none.
+  /// The same of its time, whatever the figure is.
+  double time_ratio(const PivotRow& row, std::size_t device) const;
+  /// The row's figure on a device divided by that on the first device; 0 if one has none, or if they are of
+  /// energies that cover different things.
   double over_first(const PivotRow& row, std::size_t device) const;
   /// The mean over all rows first, then the means by op in the order of the rows.
   std::vector<PivotMean> means(std::size_t device) const;
@@ -81,7 +102,7 @@ struct Pivot {
 /// Puts reports next to each other. Rows are matched if id, impl, shape, parameters, forms (as the case asks
 /// for them), tune, fill and cache are all equal, and both runs had robust access or neither: cases that
 /// changed between two runs get separate rows.
-Pivot make_pivot(std::span<const RunReport> reports);
+Pivot make_pivot(std::span<const RunReport> reports, const PivotFigure& figure = pivot_figures().front());
 
 /// A short, unique name for the device of each run: "H200 #1", "H200 #2".
 std::vector<std::string> unique_device_names(std::span<const RunInfo> runs);
@@ -90,8 +111,8 @@ std::vector<std::string> unique_device_names(std::span<const RunInfo> runs);
 /// of suspects.
 bool has_figures(const Record* record);
 
-/// The pivot as CSV: the columns of pivot_case_columns(), then for each device the columns of
-/// pivot_device_columns() (columns.h), named "<device>:<column>". RFC 4180.
+/// The pivot as CSV, with all figures: the columns of pivot_case_columns(), then for each device the columns
+/// of pivot_device_columns() (columns.h), named "<device>:<column>". RFC 4180.
 std::string pivot_csv(const Pivot& pivot);
 
 struct PivotView {
@@ -99,13 +120,15 @@ struct PivotView {
   bool all = false;        ///< also show rows that only one device has
 };
 
-/// The pivot for a terminal: the devices and their ceilings, their relative times on the rows that they
-/// share, the times of these rows, and how many rows only one device has. Every line fits the width, except
-/// long ids, which get a line of their own; devices that do not fit are counted.
+/// The pivot for a terminal: the devices and their ceilings, their relative figures on the rows that they
+/// share, the figures of these rows, and how many rows only one device has. If the figure is not the time,
+/// rows that have it on no device are counted. Every line fits the width, except long ids, which get a line
+/// of their own; devices that do not fit are counted.
 std::string pivot_text(const Pivot& pivot, const PivotView& view);
 
 /// The pivot in Markdown: the devices with their ceilings, geometric means over the rows that they share, the
-/// times, the number of accuracy rows by status, and for several devices whether the exact outputs are equal.
+/// figures, the number of accuracy rows by status, and for several devices whether the exact outputs are
+/// equal.
 std::string pivot_markdown(const Pivot& pivot);
 
 }  // namespace assay

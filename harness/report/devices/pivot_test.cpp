@@ -1,5 +1,6 @@
 #include "harness/report/devices/pivot.h"
 
+#include "harness/base/error.h"
 #include "tests/support/records.h"
 #include "tests/support/report_text.h"
 
@@ -230,16 +231,19 @@ TEST(PivotCsv, HasAGroupOfColumnsForEachDevice) {
   const std::vector<RunReport> reports = two_devices();
   const std::string info = ",shuffle,fused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
   const std::string unfused = ",shuffle,unfused,1x16x4x8,x=buffer/4W4C y=buffer/4C1W,upscale_factor=2,";
-  EXPECT_EQ(pivot_csv(make_pivot(reports)),
-            "case,op,impl,shape,forms,params,tune,tuned,fill,cache,"
-            "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_peak_bw,A:ratio_to_first,"
-            "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:ratio_to_first\r\n" +
-                id("a") + info +
-                "local_size=64,,x=normal,hot,PASS,2.5000,0.75,3.2,12.50,1.0000,PASS,2.5000,0.75,3.2,12.50,1."
-                "0000\r\n" +
-                id("a", "unfused") + unfused +
-                ",,x=normal,hot,PASS,10.0000,0.75,0.8,12.50,4.0000,FAIL,,,,,\r\n" + id("b") + info +
-                ",,x=normal,hot,,,,,,,PASS,0.2500,0.75,32,12.50,\r\n");
+  EXPECT_EQ(
+      pivot_csv(make_pivot(reports)),
+      "case,op,impl,shape,forms,params,tune,tuned,fill,cache,"
+      "A:status,A:time_us_p50,A:ci_pct,A:gbps,A:pct_peak_bw,A:ratio_to_first,"
+      "A:energy_j,A:gops_per_joule,A:power_w,A:energy_source,"
+      "B|C:status,B|C:time_us_p50,B|C:ci_pct,B|C:gbps,B|C:pct_peak_bw,B|C:ratio_to_first,"
+      "B|C:energy_j,B|C:gops_per_joule,B|C:power_w,B|C:energy_source\r\n" +
+          id("a") + info +
+          "local_size=64,,x=normal,hot,PASS,2.5000,0.75,3.2,12.50,1.0000,,,,,PASS,2.5000,0.75,3.2,12.50,1."
+          "0000,,,,\r\n" +
+          id("a", "unfused") + unfused +
+          ",,x=normal,hot,PASS,10.0000,0.75,0.8,12.50,4.0000,,,,,FAIL,,,,,,,,,\r\n" + id("b") + info +
+          ",,x=normal,hot,,,,,,,,,,,PASS,0.2500,0.75,32,12.50,,,,,\r\n");
 }
 
 TEST(PivotMarkdown, ShowsDevicesTimesTotalsAndHashes) {
@@ -334,6 +338,135 @@ rows that only one device has: 1 B|C; --all lists them
 )");
   EXPECT_THAT(pivot_text(make_pivot(reports), {.width = 80, .all = true}),
               HasSubstr("    0.25      shuffle/b/"));
+}
+
+Record with_energy(Record record, double joules, const std::string& source) {
+  record.perf->energy = Energy{.source = source, .joules = joules, .watts = 100};
+  record.perf->operations = 2'000'000'000;
+  return record;
+}
+
+// Two devices whose rows took 2 and 3 J, and one that told nothing.
+std::vector<RunReport> three_devices(const std::string& source_of_b = "NVML power (the GPU)") {
+  std::vector<RunReport> reports = {
+      pivot_report_on("A", {with_energy(test::timed("a", "fused", 10), 2, "NVML counter (the GPU)"),
+                            with_energy(test::timed("a", "unfused", 10), 8, "NVML counter (the GPU)"),
+                            test::timed("in place", "fused", 10)}),
+      pivot_report_on("B", {with_energy(test::timed("a", "fused", 5), 3, source_of_b),
+                            with_energy(test::timed("a", "unfused", 5), 12, source_of_b),
+                            test::timed("in place", "fused", 5)}),
+      pivot_report_on("C", {test::timed("a", "fused", 4), test::timed("in place", "fused", 5)})};
+  reports[0].run.energy = "NVML counter (the GPU)";
+  reports[1].run.energy = source_of_b;
+  return reports;
+}
+
+TEST(PivotFigures, AreThoseOfTheColumnThatIsAskedFor) {
+  const std::vector<RunReport> reports = three_devices();
+  const auto of = [&](const std::string& column, std::size_t device) {
+    const Pivot pivot = make_pivot(reports, pivot_figure(column));
+    return std::vector{pivot.value(pivot.rows[0], device), pivot.over_first(pivot.rows[0], device),
+                       pivot.ratio(pivot.rows[1], device)};
+  };
+  EXPECT_THAT(of("time_us_p50", 1), ElementsAre(5, 0.5, 1));
+  EXPECT_THAT(of("energy_j", 1), ElementsAre(3, 1.5, 4));
+  EXPECT_THAT(of("gops_per_joule", 0), ElementsAre(1, 1, 0.25));
+  EXPECT_THAT(of("power_w", 1), ElementsAre(100, 1, 1));
+  EXPECT_THAT(of("energy_j", 2), ElementsAre(0, 0, 0)) << "it told none";
+  EXPECT_THROW(static_cast<void>(pivot_figure("cost")), Error);
+}
+
+TEST(PivotFigures, OfEnergyHaveMeansOverTheRowsThatBothMeasured) {
+  const std::vector<RunReport> reports = three_devices();
+  const Pivot pivot = make_pivot(reports, pivot_figure("energy_j"));
+  EXPECT_NEAR(pivot.means(1).front().ratio, 1.5, 1e-12);
+  EXPECT_EQ(pivot.means(1).front().rows, 2U) << "the third row has none";
+  EXPECT_EQ(pivot.means(2).front().rows, 0U);
+}
+
+TEST(PivotFigures, OfEnergyAreNotComparedWhereTheyCoverOtherThings) {
+  const std::vector<RunReport> reports = three_devices("battery BAT0 (the whole machine)");
+  const Pivot pivot = make_pivot(reports, pivot_figure("energy_j"));
+  EXPECT_EQ(pivot.over_first(pivot.rows[0], 1), 0);
+  EXPECT_EQ(pivot.means(1).front().rows, 0U);
+  EXPECT_EQ(pivot.ratio(pivot.rows[1], 1), 4) << "on one device they are";
+  EXPECT_THAT(pivot.not_compared(),
+              ElementsAre("energies of B (the whole machine) are not compared with those of A (the GPU)"));
+  EXPECT_THAT(make_pivot(reports).not_compared(), ElementsAre()) << "times are";
+}
+
+TEST(PivotFigures, LeaveTheRatioOfTimesInTheCsv) {
+  const std::vector<RunReport> reports = three_devices();
+  EXPECT_EQ(pivot_csv(make_pivot(reports, pivot_figure("energy_j"))), pivot_csv(make_pivot(reports)));
+  EXPECT_THAT(pivot_csv(make_pivot(reports)),
+              HasSubstr("PASS,10.0000,0.75,0.8,12.50,1.0000,2,1,100,NVML counter (the GPU),"));
+}
+
+TEST(PivotText, ComparesEnergies) {
+  const std::vector<RunReport> reports = three_devices();
+  EXPECT_EQ('\n' + pivot_text(make_pivot(reports, pivot_figure("energy_j")), {.width = 80}), R"(
+devices
+  A
+      Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
+      ceilings: copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000,
+      int8 dot 90000 GOP/s
+      energy: NVML counter (the GPU)
+  B
+      Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
+      ceilings: copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000,
+      int8 dot 90000 GOP/s
+      energy: NVML power (the GPU)
+  C
+      Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
+      ceilings: copy 500 GB/s at 1 GiB, 2000 at 1 MiB; fp32 50000, fp16 100000,
+      int8 dot 90000 GOP/s
+      energy: not measured (--energy)
+
+geometric means of the energy relative to A, over the rows that both have
+  B
+    1.5x  2 rows  all ops
+    1.5x  2 rows  shuffle
+  C: no energies to compare
+
+  A, J  B, J        row
+     2     3  1.5x  shuffle/a/1x16x4x8/4W4C.4W4C/fused
+     8    12  1.5x  shuffle/a/1x16x4x8/4W4C.4W4C/unfused
+rows without energy_j: 1 of 3
+
+0 exact outputs equal on 3 devices
+)");
+}
+
+TEST(PivotText, ShowsTheEnergiesOfOneDeviceWithTheirRatios) {
+  const std::vector<RunReport> reports = {three_devices()[0]};
+  const std::string text = pivot_text(make_pivot(reports, pivot_figure("gops_per_joule")), {.width = 100});
+  EXPECT_THAT(text, HasSubstr("  A, GOP/J  ratio  row\n"));
+  EXPECT_THAT(text, HasSubstr("      0.25  0.25x  shuffle/a/1x16x4x8/4W4C.4W4C/unfused\n"));
+}
+
+TEST(PivotMarkdown, ComparesEnergies) {
+  const std::vector<RunReport> reports = three_devices();
+  const std::string text = pivot_markdown(make_pivot(reports, pivot_figure("energy_j")));
+  EXPECT_THAT(text, HasSubstr(R"(
+| geometric mean of the energy relative to A |   B | rows |   C | rows |
+| ------------------------------------------ | --: | ---: | --: | ---: |
+| all ops                                    | 1.5 |    2 |     |      |
+)"));
+  EXPECT_THAT(text, HasSubstr(R"(
+| case                                   | impl    | A, J | B, J |  / A | C, J | / A |
+| -------------------------------------- | ------- | ---: | ---: | ---: | ---: | --: |
+| `shuffle/a/1x16x4x8/4W4C.4W4C/fused`   | fused   |    2 |    3 | 1.50 |      |     |
+| `shuffle/a/1x16x4x8/4W4C.4W4C/unfused` | unfused |    8 |   12 | 1.50 |      |     |
+
+rows without energy_j: 1 of 3
+)"));
+}
+
+TEST(PivotMarkdown, ShowsJoulesNextToTimesWhereARowHasThem) {
+  const std::vector<RunReport> reports = {three_devices()[0]};
+  const std::string text = pivot_markdown(make_pivot(reports));
+  EXPECT_THAT(text, HasSubstr("| A, us | +- % | GB/s | % ceiling | ratio |   J |"));
+  EXPECT_THAT(text, HasSubstr("| 0.80 |      12.5 |  1.00 |   2 |"));
 }
 
 TEST(PivotText, CountsTheDevicesThatDoNotFit) {

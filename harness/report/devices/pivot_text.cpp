@@ -31,6 +31,11 @@ std::string shifted(const std::string& lines, std::size_t by) {
   return text;
 }
 
+/// What told the energies of a run, or why there are none.
+std::string energy_line(const RunInfo& run) {
+  return run.energy.empty() ? "not measured (--energy)" : printable(run.energy);
+}
+
 std::string devices_text(const Pivot& pivot, std::size_t width) {
   std::string text = "devices\n";
   for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
@@ -38,21 +43,23 @@ std::string devices_text(const Pivot& pivot, std::size_t width) {
     const RunInfo& run = report.run;
     const std::string driver = run.device.driver_name + " " + run.device.driver_info;
     text += "  " + pivot.devices[i] + (report.complete ? "" : " (the run did not finish)") + '\n';
-    for (const std::string& line :
-         {printable(driver) + ", assay " + printable(run.version) + ", " + printable(run.started_utc),
-          "ceilings: " + ceilings_line(run.ceilings)})
-      text += shifted(wrapped_words(line, width - 6), 6);
+    std::vector<std::string> lines{
+        printable(driver) + ", assay " + printable(run.version) + ", " + printable(run.started_utc),
+        "ceilings: " + ceilings_line(run.ceilings)};
+    if (pivot.figure->is_of_energy) lines.push_back("energy: " + energy_line(run));
+    for (const std::string& line : lines) text += shifted(wrapped_words(line, width - 6), 6);
   }
   return text;
 }
 
 std::string means_text(const Pivot& pivot, std::size_t width) {
-  std::string text = "\ngeometric means of the time relative to " + pivot.devices.front() +
-                     ", over the rows that both have\n";
+  std::string text = fmt::format("\ngeometric means of the {} relative to {}, over the rows that both have\n",
+                                 pivot.figure->name, pivot.devices.front());
   for (std::size_t i = 1; i < pivot.devices.size(); ++i) {
     const std::vector<PivotMean> means = pivot.means(i);
     if (means.front().rows == 0) {
-      text += "  " + pivot.devices[i] + ": no row in common\n";
+      text += fmt::format("  {}: {}\n", pivot.devices[i],
+                          pivot.figure->is_of_energy ? "no energies to compare" : "no row in common");
       continue;
     }
     text += "  " + pivot.devices[i] + '\n';
@@ -73,17 +80,42 @@ std::size_t devices_with(const PivotRow& row) {
       std::ranges::count_if(row.records, [](const Record* record) { return record != nullptr; }));
 }
 
-std::string time_text(const Record* record) {
-  if (record == nullptr) return "";
-  return has_figures(record) ? fixed(record->perf->time_us_p50, 2) : std::string(name_of(record->status));
+bool shows_time(const Pivot& pivot) {
+  return pivot.figure->column == "time_us_p50";
 }
 
-/// For one report, a time with its interval, share of the ceiling and ratio. For several, the time on each
-/// device, and relative to the first.
+std::string figure_text(const Pivot& pivot, const PivotRow& row, std::size_t device) {
+  const Record* record = row.records[device];
+  if (record == nullptr) return "";
+  if (!has_figures(record)) return std::string(name_of(record->status));
+  const double value = pivot.value(row, device);
+  if (shows_time(pivot)) return fixed(value, 2);
+  return value > 0 ? significant(value, 4) : "";
+}
+
+/// Whether the table shows a row: rows that were timed in runs without --energy have no energy to show.
+bool has_a_figure(const Pivot& pivot, const PivotRow& row) {
+  if (shows_time(pivot)) return true;
+  for (std::size_t i = 0; i < pivot.devices.size(); ++i) {
+    if (pivot.value(row, i) > 0) return true;
+  }
+  return false;
+}
+
+/// "rows without energy_j: 3 of 8"; empty if each row has the figure.
+std::string rows_without_figure(const Pivot& pivot) {
+  const auto without =
+      std::ranges::count_if(pivot.rows, [&](const PivotRow& row) { return !has_a_figure(pivot, row); });
+  if (without == 0) return "";
+  return fmt::format("rows without {}: {} of {}", pivot.figure->column, without, pivot.rows.size());
+}
+
+/// For one report, a figure and its ratio; of times also the interval and the share of the ceiling. For
+/// several, the figure on each device, and relative to the first.
 Cells row_cells(const Pivot& pivot, const PivotRow& row, std::size_t devices) {
   Cells cells;
   for (std::size_t i = 0; i < devices; ++i) {
-    cells.push_back(time_text(row.records[i]));
+    cells.push_back(figure_text(pivot, row, i));
     const double ratio = i == 0 ? 0 : pivot.over_first(row, i);
     if (i > 0) cells.push_back(ratio > 0 ? significant(ratio, 3) + "x" : "");
   }
@@ -91,8 +123,10 @@ Cells row_cells(const Pivot& pivot, const PivotRow& row, std::size_t devices) {
     const Record* record = row.records.front();
     const bool is_timed = has_figures(record);
     const double peak = is_timed ? percent_of_peak(*record->perf) : 0;
-    cells.push_back(is_timed ? fixed(record->perf->ci_pct, 1) : "");
-    cells.push_back(peak > 0 ? fixed(peak, 1) : "");
+    if (shows_time(pivot)) {
+      cells.push_back(is_timed ? fixed(record->perf->ci_pct, 1) : "");
+      cells.push_back(peak > 0 ? fixed(peak, 1) : "");
+    }
     cells.push_back(pivot.ratio(row, 0) > 0 ? fixed(pivot.ratio(row, 0), 2) + "x" : "");
   }
   const RowInfo& info = row.any().info;
@@ -104,20 +138,22 @@ Cells row_cells(const Pivot& pivot, const PivotRow& row, std::size_t devices) {
 Cells header_of(const Pivot& pivot, std::size_t devices) {
   Cells cells;
   for (std::size_t i = 0; i < devices; ++i) {
-    cells.push_back(shortened(pivot.devices[i], 14) + ", us");
+    cells.push_back(fmt::format("{}, {}", shortened(pivot.devices[i], 14), pivot.figure->unit));
     if (i > 0) cells.push_back("");
   }
-  if (devices == 1) cells.insert(cells.end(), {"+- %", "% ceiling", "ratio"});
+  if (devices == 1 && shows_time(pivot)) cells.insert(cells.end(), {"+- %", "% ceiling"});
+  if (devices == 1) cells.emplace_back("ratio");
   cells.emplace_back("row");
   return cells;
 }
 
-std::string times_text(const Pivot& pivot, const PivotView& view) {
+std::string figures_text(const Pivot& pivot, const PivotView& view) {
   const std::size_t all_devices = pivot.devices.size();
   const std::size_t devices = std::clamp(view.width / device_columns, std::size_t{1}, all_devices);
   Table table{header_of(pivot, devices)};
   std::vector<std::size_t> alone(all_devices);
   for (const PivotRow& row : pivot.rows) {
+    if (!has_a_figure(pivot, row)) continue;
     if (all_devices > 1 && devices_with(row) == 1 && !view.all) {
       const auto owner =
           std::ranges::find_if(row.records, [](const Record* record) { return record != nullptr; });
@@ -141,6 +177,7 @@ std::string times_text(const Pivot& pivot, const PivotView& view) {
   }
   if (!owners.empty())
     text += wrapped_words("rows that only one device has: " + owners + "; --all lists them", view.width);
+  if (const std::string without = rows_without_figure(pivot); !without.empty()) text += without + '\n';
   return text;
 }
 
@@ -153,7 +190,7 @@ std::string csv_value(const Column& column, const Pivot& pivot, const PivotRow& 
   const Record* record = row.records[device];
   if (record == nullptr) return "";
   if (column.name == "status") return column.value(pivot.reports[device].run, *record);
-  if (column.name == "ratio_to_first") return ratio_text(pivot.ratio(row, device), 4);
+  if (column.name == "ratio_to_first") return ratio_text(pivot.time_ratio(row, device), 4);
   return has_figures(record) ? column.value(pivot.reports[device].run, *record) : "";
 }
 
@@ -195,6 +232,7 @@ std::string gigabytes(const PerfResult& perf) {
 struct Extras {
   bool ceiling = false;
   bool ratio = false;
+  bool energy = false;
 };
 
 Extras extras_of(const Pivot& pivot) {
@@ -203,6 +241,7 @@ Extras extras_of(const Pivot& pivot) {
     extras.ratio = extras.ratio || row.has_rivals;
     for (const Record* record : row.records) {
       extras.ceiling = extras.ceiling || (has_figures(record) && percent_of_peak(*record->perf) > 0);
+      extras.energy = extras.energy || (has_figures(record) && record->perf->energy);
     }
   }
   return extras;
@@ -212,6 +251,10 @@ std::string ceiling_text(const Record* record) {
   if (record == nullptr || !has_figures(record)) return "";
   const double percent = percent_of_peak(*record->perf);
   return percent > 0 ? fixed(percent, 1) : "";
+}
+
+std::string joules_text(const Record* record) {
+  return has_figures(record) && record->perf->energy ? significant(record->perf->energy->joules, 4) : "";
 }
 
 void add_times(Cells& cells, const Pivot& pivot, const PivotRow& row, std::size_t device, Extras extras) {
@@ -226,6 +269,7 @@ void add_times(Cells& cells, const Pivot& pivot, const PivotRow& row, std::size_
   }
   if (extras.ceiling) cells.push_back(ceiling_text(record));
   if (extras.ratio) cells.push_back(ratio_text(pivot.ratio(row, device), 2));
+  if (extras.energy) cells.push_back(joules_text(record));
 }
 
 std::string times_table(const Pivot& pivot) {
@@ -236,11 +280,32 @@ std::string times_table(const Pivot& pivot) {
     rows[0].insert(rows[0].end(), {"+- %", "GB/s"});
     if (extras.ceiling) rows[0].push_back("% ceiling");
     if (extras.ratio) rows[0].push_back("ratio");
+    if (extras.energy) rows[0].push_back("J");
   }
   for (const PivotRow& row : pivot.rows) {
     const RowInfo& info = row.any().info;
     Cells& cells = rows.emplace_back(Cells{markdown_code(info.id), impl_text(info)});
     for (std::size_t i = 0; i < pivot.devices.size(); ++i) add_times(cells, pivot, row, i, extras);
+  }
+  std::vector<bool> right(rows[0].size(), true);
+  right[0] = right[1] = false;
+  return markdown_aligned(rows, right);
+}
+
+/// The figure on each device, and its ratio to the first device's.
+std::string figures_table(const Pivot& pivot) {
+  std::vector<Cells> rows = {{"case", "impl"}};
+  for (std::size_t i = 0; i < pivot.devices.size(); ++i) {
+    rows[0].push_back(fmt::format("{}, {}", markdown_cell(pivot.devices[i]), pivot.figure->unit));
+    if (i > 0) rows[0].push_back("/ " + markdown_cell(pivot.devices.front()));
+  }
+  for (const PivotRow& row : pivot.rows) {
+    if (!has_a_figure(pivot, row)) continue;
+    Cells& cells = rows.emplace_back(Cells{markdown_code(row.any().info.id), impl_text(row.any().info)});
+    for (std::size_t i = 0; i < pivot.devices.size(); ++i) {
+      cells.push_back(figure_text(pivot, row, i));
+      if (i > 0) cells.push_back(ratio_text(pivot.over_first(row, i), 2));
+    }
   }
   std::vector<bool> right(rows[0].size(), true);
   right[0] = right[1] = false;
@@ -274,8 +339,8 @@ std::string accuracy_table(const Pivot& pivot) {
 }
 
 std::string means_table(const Pivot& pivot) {
-  std::vector<Cells> rows = {
-      {"geometric mean of the time relative to " + markdown_cell(pivot.devices.front())}};
+  std::vector<Cells> rows = {{fmt::format("geometric mean of the {} relative to {}", pivot.figure->name,
+                                          markdown_cell(pivot.devices.front()))}};
   std::map<std::string, std::size_t> places;
   const auto row_of = [&](const std::string& op) -> Cells& {
     const auto [at, is_new] = places.try_emplace(op, rows.size());
@@ -308,7 +373,7 @@ std::string pivot_text(const Pivot& pivot, const PivotView& view) {
   for (const std::string& sentence : pivot.not_compared())
     text += '\n' + wrapped_words(printable(sentence), view.width);
   if (pivot.reports.size() > 1) text += means_text(pivot, view.width);
-  if (!pivot.rows.empty()) text += times_text(pivot, view);
+  if (!pivot.rows.empty()) text += figures_text(pivot, view);
   if (pivot.reports.size() > 1)
     text += '\n' + wrapped_words(hash_totals(compare_hashes(pivot.reports)), view.width);
   return text;
@@ -331,7 +396,9 @@ std::string pivot_markdown(const Pivot& pivot) {
   std::string text = devices_table(pivot);
   for (const std::string& sentence : pivot.not_compared()) text += paragraph(markdown_cell(sentence) + '\n');
   text += paragraph(means_table(pivot));
-  if (!pivot.rows.empty()) text += paragraph(times_table(pivot));
+  if (!pivot.rows.empty()) text += paragraph(shows_time(pivot) ? times_table(pivot) : figures_table(pivot));
+  if (const std::string without = rows_without_figure(pivot); !without.empty())
+    text += paragraph(without + '\n');
   text += paragraph(accuracy_table(pivot));
   if (pivot.reports.size() > 1) text += paragraph(hash_totals(compare_hashes(pivot.reports)));
   return text;

@@ -140,6 +140,15 @@ TEST(PageData, HoldsARowOfEachRecordWithItsFigures) {
               HasSubstr("1 of 2 outputs is wrong"));
 }
 
+TEST(PageData, HoldsTheEnergyOfRowsThatHaveIt) {
+  Record measured = test::timed("a", "fused", 2);
+  measured.perf->energy = Energy{.source = "RAPL package-0", .joules = 0.25, .watts = 60};
+  const auto parts = parts_of(page_parts({run_of("2026-01-02", {measured, test::timed("b", "fused", 2)})}));
+  const json& rows = parts.at("core").at("rows");
+  EXPECT_EQ(rows.at("energy_j"), json::parse("[0.25, null]"));
+  EXPECT_EQ(rows.at("power_w"), json::parse("[60.0, null]"));
+}
+
 TEST(PageData, HoldsThePlanOfAChainWithTheTimesOfItsSteps) {
   Record record = test::timed("net", "optimal", 5);
   record.perf->dispatches = {

@@ -41,6 +41,14 @@ Figure known(double PerfResult::*member) {
   };
 }
 
+/// A figure of rows whose energy was measured.
+Figure energy(double Energy::*member) {
+  return [member](const PageRow& row) -> std::optional<double> {
+    if (!row.record || !has_time(*row.record) || !row.record->perf->energy) return std::nullopt;
+    return *row.record->perf->energy.*member;
+  };
+}
+
 template <class Get>
 Figure accuracy(Get get) {
   return [get](const PageRow& row) -> std::optional<double> {
@@ -93,6 +101,8 @@ Figures figures() {
       {"peak_gbps", known(&PerfResult::peak_gbps)},
       {"peak_gops", known(&PerfResult::peak_gops)},
       {"clock_ratio", known(&PerfResult::clock_ratio)},
+      {"energy_j", energy(&Energy::joules)},
+      {"power_w", energy(&Energy::watts)},
       {"regret_pct",
        [](const PageRow& row) {
          return row.record && has_time(*row.record) ? row.record->perf->regret_pct : std::nullopt;

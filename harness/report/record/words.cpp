@@ -291,6 +291,11 @@ double percent_of_peak(const PerfResult& perf) {
   return perf.limited_by == "operations" ? perf.pct_peak_ops : perf.pct_peak_bw;
 }
 
+double gops_per_joule(const PerfResult& perf) {
+  if (perf.operations <= 0 || !perf.energy || !(perf.energy->joules > 0)) return 0;
+  return static_cast<double>(perf.operations) / perf.energy->joules / 1e9;
+}
+
 double us_to_gain(const Record& row) {
   const double percent = percent_of_peak(*row.perf);
   if (!(percent > 0)) return 0;

@@ -100,6 +100,10 @@ std::string failure_text(const Record& record);
 /// by operations, else the bandwidth; 0 if unknown.
 double percent_of_peak(const PerfResult& perf);
 
+/// Operations of a program by its energy, in 10^9 operations per joule; 0: no energy was measured, or it does
+/// none.
+double gops_per_joule(const PerfResult& perf);
+
 /// The time in us that a timed row would gain if it reached that ceiling, over all calls of its layer in a
 /// step of its model; 0 if its share is unknown.
 double us_to_gain(const Record& row);

@@ -412,10 +412,7 @@ Columns energy_columns() {
              "energy of one program run, from a window after the timing (--energy); absent: not measured",
              [](Perf p) { return significant(p.energy->joules, 6); }),
       energy("gops_per_joule", "GOP/J", "ops / energy_j, in 10^9 operations per joule; absent if ops is 0",
-             [](Perf p) {
-               if (p.operations <= 0 || !(p.energy->joules > 0)) return std::string();
-               return significant(static_cast<double>(p.operations) / p.energy->joules / 1e9, 6);
-             }),
+             [](Perf p) { return gops_per_joule(p) > 0 ? significant(gops_per_joule(p), 6) : ""; }),
       energy("power_w", "W", "mean power in that window, idle power included",
              [](Perf p) { return significant(p.energy->watts, 6); }),
       energy("energy_readings", "number",
@@ -583,7 +580,8 @@ std::vector<Column> pivot_device_columns() {
                      "time_us_p50 / that of the case's first row on this device; absent if it has only one "
                      "impl and tune point",
                      {}});
-  return columns;
+  return joined(
+      {columns, named(energy_columns(), {"energy_j", "gops_per_joule", "power_w", "energy_source"})});
 }
 
 std::string markdown_table(const std::vector<Column>& columns) {

@@ -42,6 +42,7 @@ function objectsOf(columns, length) {
 function derive(row) {
   row.gbps = row.time_us > 0 ? row.bytes / row.time_us / 1e3 : null;
   row.gops = row.time_us > 0 && row.ops > 0 ? row.ops / row.time_us / 1e3 : null;
+  row.gops_per_joule = row.energy_j > 0 && row.ops > 0 ? row.ops / row.energy_j / 1e9 : null;
   row.intensity = row.ops > 0 && row.bytes > 0 ? row.ops / row.bytes : null;
 }
 
