@@ -186,6 +186,17 @@ fs::path cache_directory(std::string_view name) {
   return fs::path(home) / ".cache" / "assay" / name;
 }
 
+std::vector<std::filesystem::path> sorted_entries(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> entries;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    entries.push_back(entry->path());
+  }
+  std::ranges::sort(entries);
+  return entries;
+}
+
 void make_directories(const std::filesystem::path& directory) {
   if (directory.empty()) return;
   std::error_code error;

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace assay {
 
@@ -64,6 +65,9 @@ std::size_t write_bytes(int fd, std::string_view bytes);
 /// The user's folder for what can be made again, $XDG_CACHE_HOME/assay/NAME or ~/.cache/assay/NAME; empty if
 /// neither variable says where that is.
 std::filesystem::path cache_directory(std::string_view name);
+
+/// What is in a folder, by name; as much as can be read, so nothing if there is no folder.
+std::vector<std::filesystem::path> sorted_entries(const std::filesystem::path& folder);
 
 /// Creates a folder and its parents. Throws Error(Infrastructure).
 void make_directories(const std::filesystem::path& directory);

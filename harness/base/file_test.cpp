@@ -226,6 +226,19 @@ TEST(FileSync, SyncsWithoutAThreadWhereTheSystemHasNone) {
   EXPECT_EQ(WEXITSTATUS(status), 0) << "1: it had a thread, 2: no limit could be set, 3: it threw";
 }
 
+TEST(SortedEntries, AreByNameAndNoneOfWhatIsNoFolder) {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"b", "a/x", "c"}) folder.write(name, "");
+  const auto names = [&](const std::string& of) {
+    std::vector<std::string> found;
+    for (const fs::path& entry : sorted_entries(folder / of)) found.push_back(entry.filename());
+    return found;
+  };
+  EXPECT_EQ(names("."), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(names("b"), std::vector<std::string>());
+  EXPECT_EQ(names("none"), std::vector<std::string>());
+}
+
 TEST(FileSync, TellsTheFirstFailure) {
   FileSync sync(-1, milliseconds(1));  // not a file
   sync.written();

@@ -1,5 +1,7 @@
 #include "harness/base/system_state.h"
 
+#include "harness/base/file.h"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -22,15 +24,6 @@ constexpr double khz_in_mhz = 1000;
 constexpr double hz_in_mhz = 1e6;
 /// Phones have a policy per cluster of processors, of which there are few; servers have one per processor.
 constexpr std::size_t most_policies = 8;
-
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    entries.push_back(entry->path());
-  std::ranges::sort(entries);
-  return entries;
-}
 
 std::optional<double> number_in(const fs::path& file) {
   double value = 0;
@@ -60,23 +53,23 @@ bool is_gpu(const fs::path& devfreq) {
 }  // namespace
 
 SystemSensors::SystemSensors(const fs::path& sys) {
-  for (const fs::path& zone : entries_of(sys / "class/thermal")) {
+  for (const fs::path& zone : sorted_entries(sys / "class/thermal")) {
     if (zone.filename().string().starts_with("thermal_zone") && number_in(zone / "temp"))
       zones_.push_back(zone / "temp");
   }
-  for (const fs::path& supply : entries_of(sys / "class/power_supply")) {
+  for (const fs::path& supply : sorted_entries(sys / "class/power_supply")) {
     // A battery of a mouse or a keyboard is one of a device.
     if (word_in(supply / "type") == "Battery" && word_in(supply / "scope") != "Device")
       batteries_.push_back(supply);
   }
-  for (const fs::path& policy : entries_of(sys / "devices/system/cpu/cpufreq")) {
+  for (const fs::path& policy : sorted_entries(sys / "devices/system/cpu/cpufreq")) {
     if (processors_.size() == most_policies) break;
     if (policy.filename().string().starts_with("policy")) processors_.push_back(policy);
   }
-  for (const fs::path& device : entries_of(sys / "class/devfreq")) {
+  for (const fs::path& device : sorted_entries(sys / "class/devfreq")) {
     if (is_gpu(device)) gpus_.push_back(device / "cur_freq");
   }
-  for (const fs::path& device : entries_of(sys / "class/kgsl")) {
+  for (const fs::path& device : sorted_entries(sys / "class/kgsl")) {
     if (number_in(device / "gpuclk")) gpus_.push_back(device / "gpuclk");
   }
 }

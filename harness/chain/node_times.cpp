@@ -1,6 +1,7 @@
 #include "harness/chain/node_times.h"
 
 #include "harness/chain/op_point.h"
+#include "harness/device/driver_name.h"
 #include "harness/op/data_text.h"
 
 #include <fmt/format.h>
@@ -11,10 +12,6 @@
 
 namespace assay::chain {
 namespace {
-
-std::string driver_of(const DeviceInfo& device) {
-  return device.driver_name + " " + device.driver_info;
-}
 
 bool runs_somewhere(const OpPoint& point, std::span<const Form> forms) {
   if (!can_hold(point, forms)) return false;

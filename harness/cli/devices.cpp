@@ -5,6 +5,7 @@
 #include "harness/commands/device_profiles.h"
 #include "harness/commands/read/report.h"
 #include "harness/commands/run/setup/device_session.h"
+#include "harness/device/driver_name.h"
 #include "harness/engine/ceilings/ceilings.h"
 #include "harness/engine/ceilings/matrix_check.h"
 #include "harness/engine/run/run_info.h"
@@ -96,7 +97,7 @@ bool is_of_profiles(std::string_view line, const DeviceInfo& profile) {
 void print(const std::string& title, const DeviceInfo& device) {
   const std::array<std::pair<const char*, std::string>, 16> lines{{
       {"type", device.type},
-      {"driver", fmt::format("{} {}", device.driver_name, device.driver_info)},
+      {"driver", driver_of(device)},
       {"API", device.api_version},
       {"subgroup size", fmt::format("{} ({} to {})", device.subgroup_size, device.min_subgroup_size,
                                     device.max_subgroup_size)},
@@ -129,12 +130,11 @@ void print_json(std::span<const DeviceInfo> all, std::span<const std::size_t> ch
   const char* separator = "[\n";
   for (const std::size_t index : chosen) {
     const DeviceInfo& device = all[index];
-    const nlohmann::ordered_json object{
-        {"index", index},
-        {"name", printable(device.name)},
-        {"slug", device_slug(all, index)},
-        {"uuid", device.uuid},
-        {"driver", printable(fmt::format("{} {}", device.driver_name, device.driver_info))}};
+    const nlohmann::ordered_json object{{"index", index},
+                                        {"name", printable(device.name)},
+                                        {"slug", device_slug(all, index)},
+                                        {"uuid", device.uuid},
+                                        {"driver", printable(driver_of(device))}};
     std::cout << separator << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     separator = ",\n";
   }

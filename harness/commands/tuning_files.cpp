@@ -4,6 +4,7 @@
 #include "harness/base/text.h"
 #include "harness/cases/yaml/source_file.h"
 #include "harness/commands/run_options.h"
+#include "harness/device/driver_name.h"
 
 #include <fmt/format.h>
 
@@ -41,16 +42,12 @@ TuningResult read_tuning(const fs::path& file, const Registry& registry) {
 std::string note_of(const Tuning& tuning, const DeviceInfo& device) {
   if (tuning.device != device.name)
     return printable_line(fmt::format("made on {}, and this is {}", tuning.device, device.name));
-  const std::string driver = driver_text(device);
+  const std::string driver = driver_of(device);
   if (tuning.driver.empty() || tuning.driver == driver) return "";
   return printable_line(fmt::format("made with the driver {}, and this is {}", tuning.driver, driver));
 }
 
 }  // namespace
-
-std::string driver_text(const DeviceInfo& device) {
-  return device.driver_name + (device.driver_info.empty() ? "" : " ") + device.driver_info;
-}
 
 std::string tuning_file_name(const DeviceInfo& device) {
   return slug_of(device.name) + ".yaml";

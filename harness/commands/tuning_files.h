@@ -30,9 +30,6 @@ struct DeviceTuning {
 /// is 1.3". Of a shipped file that is not in the current directory only the name.
 std::string told_in_report(const DeviceTuning& found);
 
-/// The driver as tuning files name it: "NVIDIA 580.159.04".
-std::string driver_text(const DeviceInfo& device);
-
 /// The name of a device's tuning file: "nvidia-h100-80gb-hbm3.yaml".
 std::string tuning_file_name(const DeviceInfo& device);
 

@@ -1,5 +1,6 @@
 #include "harness/device/device_info.h"
 
+#include "harness/device/driver_name.h"
 #include "harness/op/expected.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +11,14 @@
 
 namespace assay {
 namespace {
+
+TEST(DriverOf, IsItsNameAndVersion) {
+  DeviceInfo device;
+  device.driver_name = "Acme";
+  EXPECT_EQ(driver_of(device), "Acme");
+  device.driver_info = "12.3";
+  EXPECT_EQ(driver_of(device), "Acme 12.3");
+}
 
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -14,23 +15,12 @@ namespace {
 
 /// Members that count experts, by their names in various architectures.
 constexpr const char* expert_members[] = {"num_local_experts", "num_experts", "n_routed_experts"};
-constexpr const char* soft_cap_members[] = {"attn_logit_softcapping", "final_logit_softcapping"};
 
 void check_activation(const JsonObject& config, const std::string& architecture, std::string_view file) {
   const std::string activation = config.text("hidden_act").value_or("silu");
   if (activation == "silu" || activation == "swish") return;
   needs_what_no_op_has(file, architecture,
                        fmt::format("the activation '{}'", printable_line(shortened(activation, 40))));
-}
-
-/// A window as long as the whole context hides nothing.
-void check_window(const JsonObject& config, const Architecture& architecture, std::string_view file) {
-  const std::optional<std::int64_t> window = config.integer("sliding_window");
-  const bool is_used = config.boolean("use_sliding_window").value_or(!architecture.window_needs_a_switch);
-  const std::optional<std::int64_t> context = config.integer("max_position_embeddings");
-  if (!window || !is_used || (context && *window >= *context)) return;
-  needs_what_no_op_has(file, std::string(architecture.name),
-                       fmt::format("attention in a sliding window of {} tokens", *window));
 }
 
 /// Newer files list the attention of each block.
@@ -46,19 +36,22 @@ void check_layer_types(const JsonObject& config, const Architecture& architectur
   }
 }
 
+UnusualParts unusual_parts(const JsonObject& config, const Architecture& architecture) {
+  UnusualParts parts{.soft_cap = soft_cap_of(config), .context = config.integer("max_position_embeddings")};
+  for (const char* member : expert_members)
+    parts.experts = std::max(parts.experts, config.integer(member).value_or(0));
+  const std::optional<std::int64_t> window = config.integer("sliding_window");
+  if (config.boolean("use_sliding_window").value_or(!architecture.window_needs_a_switch))
+    parts.window = window;
+  return parts;
+}
+
 void refuse_what_no_op_has(const JsonObject& config, const Architecture& architecture,
                            std::string_view file) {
   const std::string name(architecture.name);
   check_activation(config, name, file);
-  check_window(config, architecture, file);
   check_layer_types(config, architecture, file);
-  for (const char* member : soft_cap_members) {
-    if (config.number(member).value_or(0) > 0)
-      needs_what_no_op_has(file, name, fmt::format("a soft cap ('{}')", member));
-  }
-  for (const char* member : expert_members) {
-    if (config.integer(member).value_or(0) > 0) needs_what_no_op_has(file, name, "a mixture of experts");
-  }
+  refuse_unusual_parts(unusual_parts(config, architecture), name, file);
 }
 
 /// The share of a head that turns: of older files a member of its own, of newer ones in 'rope_parameters'.
@@ -102,9 +95,7 @@ Decoder decoder_of_config(const Json& json, std::string_view file) {
                   .intermediate = config.required_integer("intermediate_size"),
                   .blocks = config.required_integer("num_hidden_layers"),
                   .heads = config.required_integer("num_attention_heads")};
-  decoder.kv_heads = config.integer("num_key_value_heads").value_or(decoder.heads);
-  const std::optional<std::int64_t> head_dim = config.integer("head_dim");
-  decoder.head_dim = head_dim ? *head_dim : equal_share(decoder.hidden, decoder.heads, file);
+  set_heads(decoder, config.integer("num_key_value_heads"), config.integer("head_dim"), file);
   decoder.rotary_dim = rotary_dim_of(config, decoder.head_dim, file);
   decoder.vocab = config.required_integer("vocab_size");
   decoder.eps = config.number("rms_norm_eps").value_or(decoder.eps);

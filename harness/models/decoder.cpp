@@ -115,6 +115,22 @@ std::int64_t equal_share(std::int64_t hidden, std::int64_t heads, std::string_vi
                                heads, hidden));
 }
 
+void refuse_unusual_parts(const UnusualParts& parts, const std::string& architecture, std::string_view file) {
+  if (parts.experts > 0) needs_what_no_op_has(file, architecture, std::string(experts));
+  if (!parts.soft_cap.empty())
+    needs_what_no_op_has(file, architecture, fmt::format("a soft cap ('{}')", parts.soft_cap));
+  if (parts.window && (!parts.context || *parts.window < *parts.context)) {
+    needs_what_no_op_has(file, architecture,
+                         fmt::format("attention in a sliding window of {} tokens", *parts.window));
+  }
+}
+
+void set_heads(Decoder& decoder, std::optional<std::int64_t> kv_heads, std::optional<std::int64_t> head_dim,
+               std::string_view file) {
+  decoder.kv_heads = kv_heads.value_or(decoder.heads);
+  decoder.head_dim = head_dim ? *head_dim : equal_share(decoder.hidden, decoder.heads, file);
+}
+
 const Architecture& architecture_named(const std::string& name, std::string_view file) {
   const auto known = std::ranges::find(known_architectures, name, &Architecture::name);
   if (known != known_architectures.end()) return *known;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,6 +54,30 @@ struct Architecture {
 /// Error that names what the architecture needs and no op has, or that it is unknown, with those that are
 /// known.
 const Architecture& architecture_named(const std::string& name, std::string_view file);
+
+/// What some files ask for and no op has.
+struct UnusualParts {
+  std::int64_t experts = 0;
+  std::string soft_cap;                 ///< the member that sets one; empty: none
+  std::optional<std::int64_t> window;   ///< tokens that attention in a sliding window sees
+  std::optional<std::int64_t> context;  ///< tokens; a window as long as it hides nothing
+};
+/// Throws Error if a model has one of them.
+void refuse_unusual_parts(const UnusualParts& parts, const std::string& architecture, std::string_view file);
+
+/// The first soft cap that the file of a model sets, by its name, which is the same in GGUF and config.json;
+/// empty: none. `reader` has a function number(name).
+template <class Reader>
+std::string soft_cap_of(const Reader& reader) {
+  for (const char* name : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    if (reader.number(name).value_or(0) > 0) return name;
+  }
+  return "";
+}
+
+/// Sets what a file may leave out because it follows from the rest.
+void set_heads(Decoder& decoder, std::optional<std::int64_t> kv_heads, std::optional<std::int64_t> head_dim,
+               std::string_view file);
 
 /// Throws the Error that `architecture` needs what no op has: "the activation 'gelu'".
 [[noreturn]] void needs_what_no_op_has(std::string_view file, const std::string& architecture,

@@ -83,18 +83,13 @@ class Metadata {
   std::string architecture_;
 };
 
-void refuse_what_no_op_has(const Metadata& metadata, std::string_view file) {
-  const auto needs = [&](const std::string& what) {
-    needs_what_no_op_has(file, metadata.architecture(), what);
-  };
-  if (metadata.integer("expert_count").value_or(0) > 0) needs("a mixture of experts");
-  for (const char* key : {"attn_logit_softcapping", "final_logit_softcapping"}) {
-    if (metadata.number(key).value_or(0) > 0) needs(fmt::format("a soft cap ('{}')", key));
-  }
+UnusualParts unusual_parts(const Metadata& metadata) {
+  UnusualParts parts{.experts = metadata.integer("expert_count").value_or(0),
+                     .soft_cap = soft_cap_of(metadata),
+                     .context = metadata.integer("context_length")};
   const std::int64_t window = metadata.integer("attention.sliding_window").value_or(0);
-  const std::optional<std::int64_t> context = metadata.integer("context_length");
-  if (window > 0 && (!context || window < *context))
-    needs(fmt::format("attention in a sliding window of {} tokens", window));
+  if (window > 0) parts.window = window;  // 0 stands for none
+  return parts;
 }
 
 std::int64_t vocab_of(const Metadata& metadata, const GgufHeader& header) {
@@ -168,15 +163,14 @@ void refuse_other_values(const Metadata& metadata, const Decoder& decoder) {
 Decoder decoder_of(const GgufHeader& header, std::string_view file) {
   const Metadata metadata(header, file);
   const Architecture& architecture = architecture_named(metadata.architecture(), file);
-  refuse_what_no_op_has(metadata, file);
+  refuse_unusual_parts(unusual_parts(metadata), metadata.architecture(), file);
   Decoder decoder{.architecture = metadata.architecture(),
                   .hidden = metadata.required("embedding_length"),
                   .intermediate = metadata.required("feed_forward_length"),
                   .blocks = metadata.required("block_count"),
                   .heads = metadata.required("attention.head_count")};
-  decoder.kv_heads = metadata.integer("attention.head_count_kv").value_or(decoder.heads);
-  const std::optional<std::int64_t> head_dim = metadata.integer("attention.key_length");
-  decoder.head_dim = head_dim ? *head_dim : equal_share(decoder.hidden, decoder.heads, file);
+  set_heads(decoder, metadata.integer("attention.head_count_kv"), metadata.integer("attention.key_length"),
+            file);
   decoder.rotary_dim = metadata.integer("rope.dimension_count").value_or(decoder.head_dim);
   decoder.vocab = vocab_of(metadata, header);
   decoder.eps = metadata.number("attention.layer_norm_rms_epsilon").value_or(decoder.eps);

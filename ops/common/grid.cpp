@@ -1,5 +1,7 @@
 #include "ops/common/grid.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 
@@ -46,6 +48,11 @@ std::int64_t most_invocations(const DeviceInfo& device) {
   return power_of_two_within(std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
 }
 
+std::optional<std::string> workgroup_unsupported_reason(std::int64_t invocations, std::int64_t most) {
+  if (invocations <= most) return std::nullopt;
+  return fmt::format("workgroups of {} invocations exceed the device's {}", invocations, most);
+}
+
 Tunable local_size_tunable() {
   return {.name = "local_size",
           .fallback = 0,
@@ -65,6 +72,12 @@ std::uint32_t default_local_size(std::int64_t invocations, const DeviceInfo& dev
 std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocations) {
   const std::uint32_t fallback = default_local_size(invocations, context.device);
   return static_cast<std::uint32_t>(context.tuned("local_size", fallback));
+}
+
+std::int64_t local_size_of_rows(const BuildContext& context, std::int64_t columns) {
+  constexpr std::int64_t of_few_columns = 128;
+  const std::int64_t local = context.tuned("local_size", of_few_columns);
+  return std::max(columns, power_of_two_within(std::min(local, most_invocations(context.device))));
 }
 
 void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ std::int64_t power_of_two_within(std::int64_t n);
 /// The largest power of two that the device allows as a workgroup's invocations along x.
 std::int64_t most_invocations(const DeviceInfo& device);
 
+/// Why workgroups of `invocations` exceed `most`, which is what the device allows, or nothing.
+std::optional<std::string> workgroup_unsupported_reason(std::int64_t invocations, std::int64_t most);
+
 /// The tunable `local_size`: invocations of a workgroup.
 Tunable local_size_tunable();
 
@@ -27,6 +31,10 @@ std::uint32_t default_local_size(std::int64_t invocations, const DeviceInfo& dev
 
 /// The tuned `local_size`, or the default for this many invocations.
 std::uint32_t tuned_local_size(const BuildContext& context, std::int64_t invocations);
+
+/// The invocations of a workgroup in which each group of `columns`, a power of two, shares a row: the tuned
+/// `local_size` or 128, made a power of two that the device allows and that has room for one group.
+std::int64_t local_size_of_rows(const BuildContext& context, std::int64_t columns);
 
 /// Gives `dispatch` its local size, tuned or by default, and the workgroups for this many invocations.
 void set_grid(Dispatch& dispatch, const BuildContext& context, std::int64_t invocations);

@@ -132,6 +132,19 @@ TEST(LocalExtent, StaysWithinTheDeviceAndTheWantedNumberWhateverTheExtent) {
   }
 }
 
+TEST(LocalSizeOfRows, IsAPowerOfTwoWithRoomForOneGroup) {
+  const Params params;
+  const DeviceInfo device = device_with(32, 256);
+  const auto of = [&](const std::map<std::string, std::int64_t>& tune, std::int64_t columns) {
+    return local_size_of_rows({params, {}, {}, device, tune}, columns);
+  };
+  EXPECT_EQ(of({}, 8), 128);
+  EXPECT_EQ(of({}, 256), 256);
+  EXPECT_EQ(of({{"local_size", 48}}, 8), 32);
+  EXPECT_EQ(of({{"local_size", 1000}}, 8), 256) << "the device allows no more";
+  EXPECT_EQ(of({{"local_size", 16}}, 64), 64);
+}
+
 Dispatch texture_dispatch(const std::map<std::string, std::int64_t>& tune, Sides extent) {
   const Params params;
   const DeviceInfo device = device_with(32, 1024);

@@ -1,5 +1,7 @@
 #include "ops/common/shader_values.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <stdexcept>
 #include <string>
@@ -19,6 +21,11 @@ void set_constant(Dispatch& dispatch, std::string name, std::int64_t value) {
   dispatch.constants.push_back({std::move(name), static_cast<std::uint32_t>(value)});
 }
 
+void bind_at(Dispatch& dispatch, std::string name, Resource resource) {
+  set_define(dispatch, std::move(name), static_cast<std::int64_t>(dispatch.bindings.size()));
+  dispatch.bindings.emplace_back(resource);
+}
+
 Define texture_define(Form form) {
   if (!is_texture(form)) return {"TEXTURE", "0"};
   return {"TEXTURE", form.storage == Storage::Texture3D ? "3" : "2"};
@@ -26,6 +33,13 @@ Define texture_define(Form form) {
 
 void demand_subgroup_size(Dispatch& dispatch, const DeviceInfo& device) {
   if (!device.has_one_subgroup_size()) dispatch.subgroup_size = device.subgroup_size;
+}
+
+std::optional<std::string> subgroup_size_unsupported_reason(std::int64_t invocations,
+                                                            const DeviceInfo& device) {
+  if (device.knows_subgroup_size({static_cast<std::uint32_t>(invocations), 1, 1})) return std::nullopt;
+  return fmt::format("full subgroups of {} cannot be demanded in workgroups of {}", device.subgroup_size,
+                     invocations);
 }
 
 void use_subgroups(Dispatch& dispatch, const DeviceInfo& device) {

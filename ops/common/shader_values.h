@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,12 +26,19 @@ void set_define(Dispatch& dispatch, std::string name, std::int64_t value);
 /// Adds a specialization constant to `dispatch`.
 void set_constant(Dispatch& dispatch, std::string name, std::int64_t value);
 
+/// Binds a resource to `dispatch` and defines `name` as the number of its binding.
+void bind_at(Dispatch& dispatch, std::string name, Resource resource);
+
 /// TEXTURE: 0 for a buffer, else the number of dimensions.
 Define texture_define(Form form);
 
 /// Demands the device's own subgroup size where there are several, for a dispatch whose local size is set and
 /// for which DeviceInfo::knows_subgroup_size() is true.
 void demand_subgroup_size(Dispatch& dispatch, const DeviceInfo& device);
+
+/// Why that cannot be demanded of workgroups of `invocations` along x, or nothing.
+std::optional<std::string> subgroup_size_unsupported_reason(std::int64_t invocations,
+                                                            const DeviceInfo& device);
 
 /// Sets SUBGROUPS of shaders/common/value_range.glslh for a dispatch whose local size is set: whether the
 /// invocations of a subgroup exchange registers. They are numbered gl_SubgroupID * gl_SubgroupSize +

@@ -57,6 +57,18 @@ TEST(Divider, RefusesWhatItCannotDivideBy) {
   EXPECT_THROW(divider(std::int64_t{1} << 31), std::logic_error);
 }
 
+TEST(BindAt, DefinesTheNumberOfTheBinding) {
+  Dispatch dispatch;
+  bind_at(dispatch, "X_AT", Resource::tensor(4));
+  bind_at(dispatch, "Y_AT", Resource::scratch(0));
+  ASSERT_EQ(dispatch.bindings.size(), 2U);
+  EXPECT_EQ(dispatch.bindings[0].resource, Resource::tensor(4));
+  EXPECT_EQ(dispatch.bindings[1].resource, Resource::scratch(0));
+  ASSERT_EQ(dispatch.defines.size(), 2U);
+  EXPECT_EQ(dispatch.defines[0].name + dispatch.defines[0].value, "X_AT0");
+  EXPECT_EQ(dispatch.defines[1].name + dispatch.defines[1].value, "Y_AT1");
+}
+
 constexpr std::array<std::string_view, 3> names{"width", "", "scale"};
 
 Dispatch dispatch() {

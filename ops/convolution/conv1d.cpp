@@ -1,5 +1,6 @@
 #include "ops/convolution/conv1d.h"
 
+#include "ops/common/unit_error.h"
 #include "ops/linear/tensors.h"
 #include "references/matmul/matmul.h"
 
@@ -69,6 +70,12 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
   return work;
 }
 
+/// Consecutive roundings in an element: a product and a sum for each value of w that it meets, and the bias.
+double unit_error(const BuildContext& context) {
+  const Conv1d conv = conv1d_params(context.params);
+  return gamma_of(conv.kernel * (conv.depthwise ? 1 : conv.c) + 2);
+}
+
 }  // namespace
 
 std::optional<std::string> conv1d_invalid_reason(const ImplPoint& point) {
@@ -78,6 +85,20 @@ std::optional<std::string> conv1d_invalid_reason(const ImplPoint& point) {
   const std::int64_t reach = std::max({conv.l + conv.padding + conv.padding_end, conv.stride, conv.reach()});
   if (reach <= most) return std::nullopt;
   return fmt::format("places reach {}, which exceeds the {} that this kernel can count", reach, most);
+}
+
+Impl conv1d_impl(std::string name, std::string summary, std::vector<Tunable> tunables,
+                 Program (*build)(const BuildContext&),
+                 std::optional<std::string> (*unsupported_reason)(const BuildContext&)) {
+  Impl impl{.name = std::move(name)};
+  impl.summary = std::move(summary);
+  impl.ceiling = Ceiling::Fp32;
+  impl.tunables = std::move(tunables);
+  impl.build = build;
+  impl.invalid_reason = conv1d_invalid_reason;
+  impl.unsupported_reason = unsupported_reason;
+  impl.unit_error = unit_error;
+  return impl;
 }
 
 Op conv1d_op(std::string name, std::string summary, bool depthwise, std::vector<Impl> impls) {

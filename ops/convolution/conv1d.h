@@ -18,6 +18,11 @@ namespace assay::ops {
 /// dilation, bias and dtype.
 Op conv1d_op(std::string name, std::string summary, bool depthwise, std::vector<Impl> impls);
 
+/// An impl whose kernel counts places with signed 32-bit integers and sums in float32.
+Impl conv1d_impl(std::string name, std::string summary, std::vector<Tunable> tunables,
+                 Program (*build)(const BuildContext&),
+                 std::optional<std::string> (*unsupported_reason)(const BuildContext&));
+
 /// Why kernels that count places with signed 32-bit integers cannot take this point, or nothing.
 std::optional<std::string> conv1d_invalid_reason(const ImplPoint& point);
 

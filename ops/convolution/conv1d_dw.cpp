@@ -1,7 +1,6 @@
 #include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
-#include "ops/common/unit_error.h"
 #include "ops/convolution/conv1d.h"
 
 #include <fmt/format.h>
@@ -57,30 +56,15 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
                      most_turns_on_a_cpu);
 }
 
-/// Consecutive roundings in an element: a product and a sum for each tap, and the bias.
-double unit_error(const BuildContext& context) {
-  return gamma_of(conv1d_params(context.params).kernel + 2);
-}
-
-Impl direct() {
-  Impl impl{.name = "direct"};
-  impl.summary = "an invocation computes four neighbours of y";
-  impl.ceiling = Ceiling::Fp32;
-  impl.tunables = {local_size_tunable()};
-  impl.build = build;
-  impl.invalid_reason = conv1d_invalid_reason;
-  impl.unsupported_reason = unsupported_reason;
-  impl.unit_error = unit_error;
-  return impl;
-}
-
 }  // namespace
 
 Op conv1d_dw() {
   return conv1d_op("conv1d_dw",
                    "depthwise convolution of real values along one axis, a filter per channel; in buffers of "
                    "layout WP alone",
-                   true, {direct()});
+                   true,
+                   {conv1d_impl("direct", "an invocation computes four neighbours of y",
+                                {local_size_tunable()}, build, unsupported_reason)});
 }
 
 }  // namespace assay::ops

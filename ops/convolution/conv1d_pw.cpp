@@ -1,6 +1,5 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
-#include "ops/common/unit_error.h"
 #include "ops/convolution/conv1d.h"
 #include "ops/matmul/matmul.h"
 #include "references/linear/linear.h"
@@ -48,10 +47,7 @@ void add_operands(Dispatch& product, const Conv1d& conv, const Slots& slots, std
   std::vector<const char*> places{"B_AT", "X_AT"};
   if (conv.bias) places.push_back("CHANNEL_BIAS_AT");
   places.push_back("Y_AT");
-  for (std::uint32_t i = 0; i < places.size(); ++i) {
-    product.defines.push_back({places[i], std::to_string(i)});
-    product.bindings.emplace_back(Resource::tensor(i));
-  }
+  for (std::uint32_t i = 0; i < places.size(); ++i) bind_at(product, places[i], Resource::tensor(i));
   PushConstants& push = product.push;
   push.add(conv.outputs).add(slots.all).add(slots.of_plane);
   add(push, divider(slots.of_plane));
@@ -76,30 +72,15 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
   return tiling_unsupported_reason(tiling, of_reals, context.device);
 }
 
-/// Consecutive roundings in an element: a product and a sum for each channel, and the bias.
-double unit_error(const BuildContext& context) {
-  return gamma_of(conv1d_params(context.params).c + 2);
-}
-
-Impl tiled() {
-  Impl impl{.name = "tiled"};
-  impl.summary = "tiles in shared memory: w times each sequence of x";
-  impl.ceiling = Ceiling::Fp32;
-  impl.tunables = tiling_tunables(of_reals);
-  impl.build = build;
-  impl.invalid_reason = conv1d_invalid_reason;
-  impl.unsupported_reason = unsupported_reason;
-  impl.unit_error = unit_error;
-  return impl;
-}
-
 }  // namespace
 
 Op conv1d_pw() {
   return conv1d_op(
       "conv1d_pw",
       "pointwise convolution of real values along one axis, without groups; in buffers of layout WP alone",
-      false, {tiled()});
+      false,
+      {conv1d_impl("tiled", "tiles in shared memory: w times each sequence of x", tiling_tunables(of_reals),
+                   build, unsupported_reason)});
 }
 
 }  // namespace assay::ops

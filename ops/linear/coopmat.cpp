@@ -110,11 +110,6 @@ Resource partial_sums(Program& program, const LinearKind& kind, const CoopmatTil
                                .form = {Storage::Buffer, Layout::WP}});
 }
 
-void bind_partial_sums(Dispatch& dispatch, Resource partial) {
-  set_define(dispatch, "PARTIAL_AT", static_cast<std::int64_t>(dispatch.bindings.size()));
-  dispatch.bindings.emplace_back(partial);
-}
-
 /// The dispatch that adds the sums of parts of K. `operands`: the bindings of add_operands().
 Dispatch join_of(const Dispatch& operands, const CoopmatTiling& tiling, const Slots& slots,
                  std::int64_t quads, const DeviceInfo& device) {
@@ -148,7 +143,7 @@ Program build(const BuildContext& context, const LinearKind& kind, const Images&
   const Slots slots = add_operands(program, product, context, kind, needs);
   std::optional<Dispatch> join;
   if (tiling.splits > 1) {
-    bind_partial_sums(product, partial_sums(program, kind, tiling, slots, quads));
+    bind_at(product, "PARTIAL_AT", partial_sums(program, kind, tiling, slots, quads));
     join = join_of(product, tiling, slots, quads, context.device);
     add_images_of_y(*join, context, images);
   }
@@ -190,12 +185,8 @@ std::optional<std::string> shape_unsupported_reason(const CoopmatTiling& tiling,
         "{} x {} fragments per subgroup need too many registers: at most {}, and {} side by side",
         tiling.fragments_m(), tiling.fragments_n(), most_fragments, most_fragments_of_a_side);
   }
-  if (tiling.invocations() > device.max_workgroup_invocations ||
-      tiling.invocations() > device.max_workgroup_size[0]) {
-    return fmt::format("workgroups of {} invocations exceed the device's {}", tiling.invocations(),
-                       std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
-  }
-  return std::nullopt;
+  return workgroup_unsupported_reason(
+      tiling.invocations(), std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
 }
 
 /// "16x?x32 ", for sizes that a case tunes; "" if it tunes none.
@@ -269,10 +260,8 @@ std::optional<std::string> tiling_unsupported_reason(const CoopmatTiling& tiling
     return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
                        tiling.plain_turns(), most_turns_on_a_cpu);
   }
-  const auto local = static_cast<std::uint32_t>(tiling.invocations());
-  if (!tiling.plain && !device.knows_subgroup_size({local, 1, 1})) {
-    return fmt::format("full subgroups of {} cannot be demanded in workgroups of {}", device.subgroup_size,
-                       local);
+  if (!tiling.plain) {
+    if (auto reason = subgroup_size_unsupported_reason(tiling.invocations(), device)) return reason;
   }
   if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
   return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",

@@ -210,11 +210,7 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind,
                                               const Sharing& sharing) {
   if (auto reason = weight_texture_unsupported_reason(context, kind.w)) return reason;
-  if (sharing.local_size > most_invocations(context.device)) {
-    return fmt::format("workgroups of {} invocations exceed the device's {}", sharing.local_size,
-                       most_invocations(context.device));
-  }
-  return std::nullopt;
+  return workgroup_unsupported_reason(sharing.local_size, most_invocations(context.device));
 }
 
 /// Consecutive roundings in an element: of a unit, of a worker's sum of units, and of the sum of workers; of

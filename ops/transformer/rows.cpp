@@ -16,7 +16,6 @@ constexpr std::int64_t most_kept = 8;  // MOST_KEPT of shaders/transformer/row_r
 
 constexpr std::int64_t least_columns = 8;  // neighbouring invocations of a row write 64 bytes together
 constexpr std::int64_t most_columns = 512;
-constexpr std::int64_t smallest_workgroup = 128;
 // The most rows that leave a large device idle unless many invocations work on each.
 constexpr std::int64_t few_rows = 512;
 constexpr std::int64_t quads_of_few = 4;  // per invocation
@@ -60,8 +59,7 @@ RowSharing row_sharing(const BuildContext& context) {
   const std::int64_t most = most_invocations(context.device);
   const std::int64_t columns = context.tuned("columns", default_columns(sharing.rows, sharing.quads()));
   sharing.columns = power_of_two_within(std::min(columns, most));
-  const std::int64_t local = context.tuned("local_size", smallest_workgroup);
-  sharing.local = std::max(sharing.columns, power_of_two_within(std::min(local, most)));
+  sharing.local = local_size_of_rows(context, sharing.columns);
   return sharing;
 }
 

@@ -34,8 +34,6 @@ inline constexpr double log2_of_e = std::numbers::log2e;
 /// defines.
 void add_attention(Dispatch& dispatch, const references::Sdpa& op, double factor = 1);
 
-/// Binds a resource and defines `name` as the number of its binding.
-void bind_at(Dispatch& dispatch, const char* name, Resource resource);
 /// Binds the mask, if there is one, at MASK_AT.
 void bind_mask(Dispatch& dispatch, const BuildContext& context, const references::Sdpa& op);
 std::uint32_t index_of_y(const BuildContext& context);

@@ -204,11 +204,7 @@ std::optional<std::string> size_unsupported_reason(const AttentionTiling& tiling
         "tiles of {} keys are too small for {} queries of {} invocations: at least {} are needed",
         tiling.keys, tiling.rows(), tiling.lanes, least_keys(tiling));
   }
-  const std::int64_t most = most_invocations(device);
-  if (tiling.invocations() > most) {
-    return fmt::format("workgroups of {} invocations exceed the device's {}", tiling.invocations(), most);
-  }
-  return std::nullopt;
+  return workgroup_unsupported_reason(tiling.invocations(), most_invocations(device));
 }
 
 std::optional<std::string> unsupported_reason(const BuildContext& context) {
@@ -221,10 +217,8 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
   }
   const AttentionTiling tiling = tiling_of(context);
   if (auto reason = size_unsupported_reason(tiling, device)) return reason;
-  const auto local = static_cast<std::uint32_t>(tiling.invocations());
-  if (!tiling.plain && !device.knows_subgroup_size({local, 1, 1})) {
-    return fmt::format("full subgroups of {} cannot be demanded in workgroups of {}", device.subgroup_size,
-                       local);
+  if (!tiling.plain) {
+    if (auto reason = subgroup_size_unsupported_reason(tiling.invocations(), device)) return reason;
   }
   if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
   return fmt::format(

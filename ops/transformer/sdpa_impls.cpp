@@ -20,7 +20,6 @@ using references::sdpa_params;
 
 constexpr std::int64_t quad = 4;
 constexpr std::int64_t bytes_of_quad = 16;
-constexpr std::int64_t smallest_workgroup = 128;
 constexpr std::int64_t most_rows = 8, most_keys = 4;
 // A workgroup of a split has at least this many keys; this many workgroups per shader core keep memory busy.
 constexpr std::int64_t least_keys_of_split = 64, workgroups_of_core = 4;
@@ -165,8 +164,7 @@ Sharing sharing_of(const BuildContext& context, bool splits) {
   const std::int64_t most = most_invocations(context.device);
   sharing.columns = std::min({power_of_two_from(units), most_columns(context.device), most});
   sharing.units = div_up(units, sharing.columns);
-  const std::int64_t local = context.tuned("local_size", smallest_workgroup);
-  sharing.local = std::max(sharing.columns, power_of_two_within(std::min(local, most)));
+  sharing.local = local_size_of_rows(context, sharing.columns);
   const bool is_tuned = context.tuned("local_size", 0) != 0;
   while (!is_tuned && sharing.local > sharing.columns &&
          sharing.shared_bytes() > context.device.max_shared_bytes) {
@@ -308,11 +306,6 @@ void add_attention(Dispatch& dispatch, const Sdpa& op, double factor) {
     dispatch.push.add(image / op.width).add(token / op.width).add(head / op.width);
   }
   dispatch.push.add(static_cast<float>(op.scale * factor));
-}
-
-void bind_at(Dispatch& dispatch, const char* name, Resource resource) {
-  dispatch.defines.push_back({name, std::to_string(dispatch.bindings.size())});
-  dispatch.bindings.emplace_back(resource);
 }
 
 void bind_mask(Dispatch& dispatch, const BuildContext& context, const Sdpa& op) {

@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/words.h"
 
@@ -124,7 +125,7 @@ void OpenMetrics::add_value(std::string_view family, const Labels& labels, doubl
 void OpenMetrics::add_run(const RunReport& report, const Labels& device) {
   const RunInfo& run = report.run;
   add_value(run_start,
-            with(device, {{"driver", run.device.driver_name + " " + run.device.driver_info},
+            with(device, {{"driver", driver_of(run.device)},
                           {"version", run.version},
                           {"host", run.host},
                           {"run_id", run.run_id}}),

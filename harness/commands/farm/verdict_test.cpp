@@ -1,6 +1,7 @@
 #include "harness/commands/farm/verdict.h"
 
 #include "harness/commands/farm/night_folder.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/compare/row_side.h"
 #include "harness/report/compare/run_noise.h"
 #include "harness/report/journal/journal.h"
@@ -526,7 +527,7 @@ TEST_F(VerdictOfANight, TakesDifferencesUpTo3PercentForNoiseUnlessLessIsKnown) {
   const RunInfo device = run_info(1);
   std::vector<RunPair> pairs(3, {.device = device.device.name,
                                  .device_key = device_key(device),
-                                 .driver = driver_of(device),
+                                 .driver = driver_of(device.device),
                                  .rows = 50});
   const fs::path noise = farm.write("noise.csv", run_noise_csv(pairs));
   EXPECT_EQ(judge(2, {.run_noise = noise}), ExitCode::Failures);

@@ -4,6 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/base/hash.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/console/terminal_text.h"
 
 #include <fmt/format.h>
@@ -209,9 +210,7 @@ std::string judgement_json(const Judgement& judgement, const JudgeFacts& facts, 
       {"seeds", {{"secret", facts.secret_seed}, {"draw", facts.draw_seed}}},
       {"device",
        {{"name", text(facts.device.name)}, {"uuid", facts.device.uuid}, {"api", facts.device.api_version}}},
-      {"versions",
-       {{"assay", facts.version},
-        {"driver", text(facts.device.driver_name + " " + facts.device.driver_info)}}},
+      {"versions", {{"assay", facts.version}, {"driver", text(driver_of(facts.device))}}},
       {"ceilings", facts.has_ceilings},
       {"limits",
        {{"rows", options.rows},

@@ -226,40 +226,41 @@ TEST_F(Models, NormsOfHeadsAndBiasesAreMapped) {
       << "neither 32 nor 128 divides 48";
 }
 
-TEST(Mapping, QwenTwoHasABiasThatKeepsQAndOApart) {
-  models::Decoder decoder{.architecture = "qwen2",
-                          .hidden = 64,
-                          .intermediate = 96,
-                          .blocks = 3,
-                          .heads = 4,
-                          .kv_heads = 2,
-                          .head_dim = 16,
-                          .rotary_dim = 16,
-                          .vocab = 320};
-  decoder.qkv_bias = true;
+models::Decoder small_decoder(const std::string& architecture) {
+  return {.architecture = architecture,
+          .hidden = 64,
+          .intermediate = 96,
+          .blocks = 3,
+          .heads = 4,
+          .kv_heads = 2,
+          .head_dim = 16,
+          .rotary_dim = 16,
+          .vocab = 320};
+}
+
+/// "attn.q 64x64 with bias x3": its layer, K, N and calls.
+std::vector<std::string> layers_of(const models::Decoder& decoder) {
   std::vector<std::string> found;
-  for (const LinearLayer& layer : linear_layers(decoder))
-    found.push_back(fmt::format("{} {}x{} {} x{}", layer.layer, layer.k, layer.n, layer.bias, layer.calls));
-  EXPECT_THAT(found, ElementsAre("attn.q 64x64 true x3", "attn.k_v 64x32 true x6", "attn.o 64x64 false x3",
-                                 "mlp.gate_up 64x96 false x6", "mlp.down 96x64 false x3"));
+  for (const LinearLayer& layer : linear_layers(decoder)) {
+    found.push_back(fmt::format("{} {}x{}{} x{}", layer.layer, layer.k, layer.n,
+                                layer.bias ? " with bias" : "", layer.calls));
+  }
+  return found;
+}
+
+TEST(Mapping, QwenTwoHasABiasThatKeepsQAndOApart) {
+  models::Decoder decoder = small_decoder("qwen2");
+  decoder.qkv_bias = true;
+  EXPECT_THAT(layers_of(decoder),
+              ElementsAre("attn.q 64x64 with bias x3", "attn.k_v 64x32 with bias x6", "attn.o 64x64 x3",
+                          "mlp.gate_up 64x96 x6", "mlp.down 96x64 x3"));
 }
 
 TEST(Mapping, FusedLayersAreOneMatrix) {
-  models::Decoder decoder{.architecture = "phi3",
-                          .hidden = 64,
-                          .intermediate = 96,
-                          .blocks = 3,
-                          .heads = 4,
-                          .kv_heads = 2,
-                          .head_dim = 16,
-                          .rotary_dim = 16,
-                          .vocab = 320};
+  models::Decoder decoder = small_decoder("phi3");
   decoder.fused_qkv = decoder.fused_gate_up = true;
-  std::vector<std::string> found;
-  for (const LinearLayer& layer : linear_layers(decoder))
-    found.push_back(fmt::format("{} {}x{} x{}", layer.layer, layer.k, layer.n, layer.calls));
-  EXPECT_THAT(found, ElementsAre("attn.qkv 64x128 x3", "attn.o 64x64 x3", "mlp.gate_up 64x192 x3",
-                                 "mlp.down 96x64 x3"));
+  EXPECT_THAT(layers_of(decoder), ElementsAre("attn.qkv 64x128 x3", "attn.o 64x64 x3",
+                                              "mlp.gate_up 64x192 x3", "mlp.down 96x64 x3"));
 }
 
 TEST_F(Models, AllOpsForLinearLayersLoad) {

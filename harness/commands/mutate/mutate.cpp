@@ -10,6 +10,7 @@
 #include "harness/commands/mutate/fault_reports.h"
 #include "harness/commands/mutate/fault_result.h"
 #include "harness/commands/mutate/merged_faults.h"
+#include "harness/device/driver_name.h"
 #include "harness/external/load_ops.h"
 
 #include <fmt/format.h>
@@ -207,7 +208,7 @@ class Mutation {
     FaultJournalContent content{.run = {.choice = options_.choice,
                                         .version = context_.build.version,
                                         .device = info.name,
-                                        .driver = info.driver_name + " " + info.driver_info,
+                                        .driver = driver_of(info),
                                         .rows = rows.fingerprint(),
                                         .sources = hash_of(all_, sources_)},
                                 .results = {}};

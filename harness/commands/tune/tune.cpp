@@ -15,6 +15,7 @@
 #include "harness/commands/tune/tuning_runs.h"
 #include "harness/commands/tune/tuning_table.h"
 #include "harness/commands/tuning_files.h"
+#include "harness/device/driver_name.h"
 #include "harness/engine/run/run_info.h"
 
 #include <fmt/format.h>
@@ -411,7 +412,7 @@ class Tuner {
 
   void write(std::vector<TuningEntry> found) {
     Tuning tuning{.device = device_.name,
-                  .driver = driver_text(device_),
+                  .driver = driver_of(device_),
                   .version = context_.build.version,
                   .entries = {}};
     const std::size_t before = kept_.size(), all_found = found.size();

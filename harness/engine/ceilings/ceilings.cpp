@@ -4,6 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/base/hash.h"
 #include "harness/base/host_info.h"
+#include "harness/device/driver_name.h"
 #include "harness/engine/ceilings/ceilings_bench.h"
 #include "harness/report/journal/codec.h"
 
@@ -252,7 +253,7 @@ Ceilings measure_ceilings(TimingTools& tools, gpu::ShaderLibrary& shaders, const
 }
 
 std::string ceilings_driver(const DeviceInfo& device) {
-  std::string driver = fmt::format("{} {}", device.driver_name, device.driver_info);
+  std::string driver = driver_of(device);
   if (!device.as_if.empty()) driver += " as " + device.as_if;  // it lacks features whose rates are measured
   if (!device.is_cpu()) return driver;
   const HostInfo host = host_info();

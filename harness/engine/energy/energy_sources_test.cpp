@@ -97,13 +97,23 @@ TEST(NvmlMeter, ShutsTheLibraryDownAtItsEnd) {
   ::dlclose(library);
 }
 
+/// A fake sensor of a discrete device.
+struct HwmonSensor {
+  explicit HwmonSensor(const std::string& name) { has("name", name); }
+
+  void has(const std::string& file, const std::string& text) const {
+    sys.write("bus/pci/devices/0000:03:00.0/hwmon/hwmon4/" + file, text + "\n");
+  }
+  FoundMeter meter() const { return hwmon_meter(device_of_type("discrete", "0000:03:00.0"), sys.path()); }
+
+  test::TemporaryFolder sys;
+};
+
 TEST(HwmonMeter, PrefersTheCounterOfEnergyOfTheDevice) {
-  const test::TemporaryFolder sys;
-  const std::string sensor = "bus/pci/devices/0000:03:00.0/hwmon/hwmon4/";
-  sys.write(sensor + "name", "xe\n");
-  sys.write(sensor + "energy1_input", "2500000\n");
-  sys.write(sensor + "power1_average", "31000000\n");
-  const FoundMeter found = hwmon_meter(device_of_type("discrete", "0000:03:00.0"), sys.path());
+  const HwmonSensor sensor("xe");
+  sensor.has("energy1_input", "2500000");
+  sensor.has("power1_average", "31000000");
+  const FoundMeter found = sensor.meter();
   ASSERT_TRUE(found.meter) << found.why_not;
   EXPECT_EQ(found.meter->kind(), EnergyMeter::Kind::Counter);
   EXPECT_EQ(found.meter->source(), "hwmon xe energy1_input (what the driver's sensor covers)");
@@ -111,25 +121,21 @@ TEST(HwmonMeter, PrefersTheCounterOfEnergyOfTheDevice) {
 }
 
 TEST(HwmonMeter, ReadsPowerWhereThereIsNoCounter) {
-  const test::TemporaryFolder sys;
-  const std::string sensor = "bus/pci/devices/0000:03:00.0/hwmon/hwmon4/";
-  sys.write(sensor + "name", "amdgpu\n");
-  sys.write(sensor + "power1_average", "31500000\n");
-  const FoundMeter found = hwmon_meter(device_of_type("discrete", "0000:03:00.0"), sys.path());
+  const HwmonSensor sensor("amdgpu");
+  sensor.has("power1_average", "31500000");
+  const FoundMeter found = sensor.meter();
   ASSERT_TRUE(found.meter) << found.why_not;
   EXPECT_EQ(found.meter->kind(), EnergyMeter::Kind::Power);
   EXPECT_DOUBLE_EQ(found.meter->read(), 31.5);
 }
 
 TEST(HwmonMeter, RefusesASensorThatReadsZeroWatts) {
-  const test::TemporaryFolder sys;
-  const std::string sensor = "bus/pci/devices/0000:03:00.0/hwmon/hwmon4/";
-  sys.write(sensor + "name", "amdgpu\n");
-  sys.write(sensor + "power1_average", "0\n");
-  EXPECT_EQ(hwmon_meter(device_of_type("discrete", "0000:03:00.0"), sys.path()).why_not,
+  const HwmonSensor sensor("amdgpu");
+  sensor.has("power1_average", "0");
+  EXPECT_EQ(sensor.meter().why_not,
             "hwmon amdgpu power1_average (what the driver's sensor covers) reads 0 W");
-  sys.write(sensor + "power1_input", "31500000\n");
-  const FoundMeter found = hwmon_meter(device_of_type("discrete", "0000:03:00.0"), sys.path());
+  sensor.has("power1_input", "31500000");
+  const FoundMeter found = sensor.meter();
   ASSERT_TRUE(found.meter) << found.why_not;
   EXPECT_DOUBLE_EQ(found.meter->read(), 31.5);
 }

@@ -26,15 +26,6 @@ namespace fs = std::filesystem;
 constexpr double micro = 1e-6;
 constexpr std::size_t most_bytes = 4096;  // a file of /sys has a page at most
 
-std::vector<fs::path> sorted_entries(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    entries.push_back(entry->path());
-  std::ranges::sort(entries);
-  return entries;
-}
-
 std::string text_in(const fs::path& file) {
   const std::optional<std::string> text = whole_file(file, most_bytes);
   if (!text) throw_file_error("read", file, errno);

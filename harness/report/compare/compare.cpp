@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
@@ -35,7 +36,7 @@ std::vector<RunPair> run_pairs_of(const RunComparison& comparison) {
     const std::string key = device_key(base.run);
     RunPair pair{.device = base.run.device.name,
                  .device_key = key,
-                 .driver = driver_of(base.run),
+                 .driver = driver_of(base.run.device),
                  .base_run = base.run.run_id};
     for (const RowVerdict& row : comparison.rows) {
       if (!is_of_two_runs(row) || row.base->runs.front() != pair.base_run || row.device_key != key) continue;

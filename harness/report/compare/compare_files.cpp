@@ -1,6 +1,7 @@
 #include "harness/report/compare/compare_files.h"
 
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/record/record.h"
@@ -121,7 +122,7 @@ Json runs_json(const std::vector<RunReport>& runs) {
     list.push_back({{"run_id", valid_utf8(run.run_id)},
                     {"device", valid_utf8(run.device.name)},
                     {"uuid", valid_utf8(run.device.uuid)},
-                    {"driver", valid_utf8(driver_of(run))},
+                    {"driver", valid_utf8(driver_of(run.device))},
                     {"version", valid_utf8(run.version)},
                     {"started_utc", valid_utf8(run.started_utc)},
                     {"complete", report.complete}});
@@ -147,8 +148,9 @@ std::string markdown_runs(const RunComparison& comparison) {
   std::vector<std::vector<std::string>> rows = {{"side", "device", "driver", "assay", "started", "run"}};
   const auto add = [&](const char* side, const std::vector<RunReport>& runs) {
     for (const RunReport& report : runs) {
-      rows.push_back({side, markdown_cell(report.run.device.name), markdown_cell(driver_of(report.run)),
-                      markdown_cell(report.run.version), markdown_cell(report.run.started_utc),
+      rows.push_back({side, markdown_cell(report.run.device.name),
+                      markdown_cell(driver_of(report.run.device)), markdown_cell(report.run.version),
+                      markdown_cell(report.run.started_utc),
                       report.complete ? "complete" : "did not finish"});
     }
   };

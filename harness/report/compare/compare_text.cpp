@@ -2,6 +2,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/machine_shift.h"
 #include "harness/report/console/labelled_text.h"
@@ -123,7 +124,7 @@ std::string runs_text(const std::vector<RunReport>& runs, const char* side, bool
   for (const RunReport& report : runs) {
     const RunInfo& run = report.run;
     text += fmt::format("{:<5} {}  {}, {}  assay {}{}\n", side, printable(run.run_id),
-                        printable(run.device.name), printable(driver_of(run)), printable(run.version),
+                        printable(run.device.name), printable(driver_of(run.device)), printable(run.version),
                         report.complete ? "" : "  (did not finish)");
     if (with_ceilings && run.ceilings.measured())
       text += "      ceilings: " + ceilings_line(run.ceilings) + '\n';

@@ -1,5 +1,6 @@
 #include "harness/report/compare/compare_text.h"
 
+#include "harness/device/driver_name.h"
 #include "harness/report/record/device_name.h"
 #include "tests/support/report_text.h"
 #include "tests/support/simulated_series.h"
@@ -157,7 +158,7 @@ TEST(CompareText, SaysWhatOneRunPerSideCanReport) {
   EXPECT_THAT(text({}),
               HasSubstr("One run per side: differences up to 3 % are not reported, as the noise between"));
   const RunInfo run = test::sample_run();
-  std::vector<RunPair> pairs(3, {.device_key = device_key(run), .driver = driver_of(run), .rows = 50});
+  std::vector<RunPair> pairs(3, {.device_key = device_key(run), .driver = driver_of(run.device), .rows = 50});
   pairs[1].largest_pct = 1.8;
   EXPECT_THAT(
       text(RunNoise(pairs)),

@@ -2,6 +2,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/record/compared_rows.h"
 #include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
@@ -147,7 +148,7 @@ RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<con
   for (std::size_t i = 0; i < records.size(); ++i) {
     const Record& record = *records[i];
     side.runs.push_back(runs[i]->run_id);
-    add_once(side.drivers, driver_of(*runs[i]));
+    add_once(side.drivers, driver_of(runs[i]->device));
     if (i == 0 || badness(record.status) > badness(side.status)) {
       side.status = record.status;
       side.reason = record.reason;
@@ -167,11 +168,6 @@ RowSide pool_runs(const std::vector<const RunInfo*>& runs, const std::vector<con
   side.energy_j = pooled_joules(records);
   summarize_samples(side, std::move(samples_us));
   return side;
-}
-
-std::string driver_of(const RunInfo& run) {
-  const DeviceInfo& device = run.device;
-  return device.driver_name + (device.driver_info.empty() ? "" : " ") + device.driver_info;
 }
 
 }  // namespace assay

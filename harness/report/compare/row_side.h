@@ -65,7 +65,4 @@ std::string task_difference(const RowSide& a, const RowSide& b);
 /// Whether both sides are known to have run one program with one driver.
 bool is_same_program(const RowSide& a, const RowSide& b);
 
-/// "Acme 12.3"
-std::string driver_of(const RunInfo& run);
-
 }  // namespace assay

@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/compare/row_side.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/writers/csv.h"
@@ -39,7 +40,7 @@ Number number_in(const std::string& cell, const std::string& where) {
 }  // namespace
 
 std::optional<double> RunNoise::between_runs_pct(const RunInfo& run) const {
-  const std::string key = device_key(run), driver = driver_of(run);
+  const std::string key = device_key(run), driver = driver_of(run.device);
   std::size_t pairs = 0, rows = 0;
   double largest = 0;
   for (const RunPair& pair : pairs_) {

@@ -1,5 +1,6 @@
 #include "harness/report/compare/run_noise.h"
 
+#include "harness/device/driver_name.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/record/device_name.h"
 #include "tests/support/error_text.h"
@@ -67,7 +68,7 @@ RunPair pair_of(const std::string& new_run, std::size_t rows, double largest_pct
   const RunInfo run = test::sample_run();
   return {.device = run.device.name,
           .device_key = device_key(run),
-          .driver = driver_of(run),
+          .driver = driver_of(run.device),
           .base_run = "0",
           .new_run = new_run,
           .rows = rows,

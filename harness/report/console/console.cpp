@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/console/labelled_text.h"
 #include "harness/report/console/perf_table.h"
 #include "harness/report/console/summary.h"
@@ -151,7 +152,7 @@ void Console::run(const RunInfo& info) {
   out_ << "device  " << painted(printable(device.name), Ink::Bold, options_.color);
   if (!device.type.empty()) out_ << " (" << printable(device.type) << ")";
   out_ << '\n';
-  out_ << "driver  " << printable(device.driver_name + " " + device.driver_info);
+  out_ << "driver  " << printable(driver_of(device));
   if (!device.api_version.empty()) out_ << ", Vulkan " << printable(device.api_version);
   out_ << '\n';
   if (const std::string timer = timer_line(info.timer); !timer.empty()) out_ << "timer   " << timer << '\n';

@@ -2,6 +2,7 @@
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/record/record.h"
 
@@ -88,7 +89,7 @@ void show_device(Page& page, const DeviceInfo& device) {
   page.section("device");
   page.line("name", device.name);
   page.line("type", device.type);
-  page.line("driver", joined({device.driver_name, device.driver_info}, " "));
+  page.line("driver", driver_of(device));
   page.line("Vulkan", device.api_version);
   page.line("UUID", device.uuid);
   page.line("PCI address", device.pci_address);

@@ -1,5 +1,6 @@
 #include "harness/base/clock.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/devices/model_steps.h"
 #include "harness/report/devices/pivot.h"
 #include "harness/report/record/words.h"
@@ -355,9 +356,8 @@ std::string scope_text(const ModelSteps& steps) {
 
 std::string report_text(const ModelSteps& steps) {
   const RunInfo& run = steps.report->run;
-  std::string text = "## " + markdown_cell(run.device.name) + "\n\n" +
-                     markdown_cell(run.device.driver_name + " " + run.device.driver_info) + ", assay " +
-                     markdown_cell(run.version) + ", " + markdown_cell(run.started_utc) +
+  std::string text = "## " + markdown_cell(run.device.name) + "\n\n" + markdown_cell(driver_of(run.device)) +
+                     ", assay " + markdown_cell(run.version) + ", " + markdown_cell(run.started_utc) +
                      (steps.report->complete ? "" : ", did not finish") + "\n\n";
   if (steps.steps.empty()) return text + "No timed row names a layer of a model.\n";
   text += overview(steps);

@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/console/labelled_text.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/devices/pivot.h"
@@ -99,8 +100,7 @@ std::string accuracy_text(const RunReport& report) {
 
 std::string run_text(const RunReport& report, std::size_t width) {
   const RunInfo& run = report.run;
-  std::string text = printable(run.device.name) + ", " +
-                     printable(run.device.driver_name + " " + run.device.driver_info) + '\n';
+  std::string text = printable(run.device.name) + ", " + printable(driver_of(run.device)) + '\n';
   text += wrapped_words("run " + printable(run.run_id) + (report.complete ? "" : ", which did not finish") +
                             ", assay " + printable(run.version),
                         width);

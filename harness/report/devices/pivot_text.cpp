@@ -1,4 +1,5 @@
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/console/labelled_text.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/devices/pivot.h"
@@ -41,7 +42,7 @@ std::string devices_text(const Pivot& pivot, std::size_t width) {
   for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
     const RunReport& report = pivot.reports[i];
     const RunInfo& run = report.run;
-    const std::string driver = run.device.driver_name + " " + run.device.driver_info;
+    const std::string driver = driver_of(run.device);
     text += "  " + pivot.devices[i] + (report.complete ? "" : " (the run did not finish)") + '\n';
     std::vector<std::string> lines{
         printable(driver) + ", assay " + printable(run.version) + ", " + printable(run.started_utc),
@@ -214,9 +215,8 @@ std::string devices_table(const Pivot& pivot) {
   for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
     const RunInfo& run = pivot.reports[i].run;
     rows.push_back({markdown_cell(pivot.devices[i]), markdown_cell(run.device.name),
-                    markdown_cell(run.device.driver_name + " " + run.device.driver_info),
-                    markdown_cell(run.version), markdown_cell(run.started_utc),
-                    pivot.reports[i].complete ? "complete" : "did not finish",
+                    markdown_cell(driver_of(run.device)), markdown_cell(run.version),
+                    markdown_cell(run.started_utc), pivot.reports[i].complete ? "complete" : "did not finish",
                     markdown_cell(ceilings_line(run.ceilings))});
   }
   return markdown_aligned(rows, std::vector<bool>(rows[0].size(), false));

@@ -1,6 +1,7 @@
 #include "harness/report/html/page_data.h"
 
 #include "harness/base/error.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/compare/compare.h"
 #include "harness/report/compare/machine_shift.h"
 #include "harness/report/compare/row_side.h"
@@ -51,7 +52,7 @@ std::string input(const RunInfo& run, const char* name) {
 std::vector<Circumstance> circumstances() {
   return {
       {"device", [](const RunInfo& run) { return run.device.name; }},
-      {"driver", driver_of},
+      {"driver", [](const RunInfo& run) { return driver_of(run.device); }},
       {"Vulkan", [](const RunInfo& run) { return run.device.api_version; }},
       {"assay", [](const RunInfo& run) { return run.version; }},
       {"compiler", [](const RunInfo& run) { return run.compiler; }},

@@ -4,6 +4,7 @@
 #include "harness/base/names.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/compare/compare_files.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/record/record.h"
@@ -279,9 +280,9 @@ Json totals_json(const ComparisonDigest& comparison) {
 
 Json last_good_json(const LastGood& last_good) {
   const RunInfo& run = last_good.comparison.base;
-  return {{"report", valid_utf8(last_good.report)},     {"run_id", valid_utf8(run.run_id)},
-          {"started_utc", valid_utf8(run.started_utc)}, {"device", valid_utf8(run.device.name)},
-          {"driver", valid_utf8(driver_of(run))},       {"version", valid_utf8(run.version)}};
+  return {{"report", valid_utf8(last_good.report)},      {"run_id", valid_utf8(run.run_id)},
+          {"started_utc", valid_utf8(run.started_utc)},  {"device", valid_utf8(run.device.name)},
+          {"driver", valid_utf8(driver_of(run.device))}, {"version", valid_utf8(run.version)}};
 }
 
 Json comparison_json(const DeviceNight& device) {
@@ -323,7 +324,7 @@ void add_run(Json& json, const RunDigest& digest) {
   const RunInfo& run = digest.run;
   json.update(Json{{"device", valid_utf8(run.device.name)},
                    {"uuid", valid_utf8(run.device.uuid)},
-                   {"driver", valid_utf8(driver_of(run))},
+                   {"driver", valid_utf8(driver_of(run.device))},
                    {"host", valid_utf8(run.host)},
                    {"version", valid_utf8(run.version)},
                    {"run_id", valid_utf8(run.run_id)},

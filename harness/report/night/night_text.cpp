@@ -1,5 +1,6 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/night/night.h"
 #include "harness/report/record/record.h"
@@ -56,7 +57,8 @@ std::string totals_text(const ComparisonDigest& comparison) {
 
 /// Shows changes of things other than the program.
 void add_changes(std::string& text, const RunInfo& before, const RunInfo& now) {
-  if (driver_of(before) != driver_of(now)) line(text, "driver", driver_of(before) + " -> " + driver_of(now));
+  if (driver_of(before.device) != driver_of(now.device))
+    line(text, "driver", driver_of(before.device) + " -> " + driver_of(now.device));
   if (before.version != now.version) line(text, "assay", before.version + " -> " + now.version);
 }
 
@@ -165,7 +167,7 @@ std::string outlook(const DeviceNight& device) {
 
 void add_run(std::string& text, const DeviceNight& device) {
   const RunDigest& digest = *device.run;
-  line(text, "device", digest.run.device.name + ", " + driver_of(digest.run));
+  line(text, "device", digest.run.device.name + ", " + driver_of(digest.run.device));
   line(text, "run",
        fmt::format("{}, {}, {}{}", digest.run.run_id, duration(device.duration_s), bytes_text(device.bytes),
                    digest.complete ? "" : "; it did not finish"));

@@ -5,6 +5,7 @@
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/record/words.h"
 #include "harness/report/writers/writers.h"
 
@@ -215,7 +216,7 @@ nlohmann::ordered_json context_of(const RunReport& report) {
       {"json_schema_version", 1},
       {"run_id", printable(run.run_id)},
       {"device", printable(run.device.name)},
-      {"driver", printable(run.device.driver_name + " " + run.device.driver_info)},
+      {"driver", printable(driver_of(run.device))},
       {"assay_version", printable(run.version)},
       {"cpu", printable(run.cpu)},
       {"cpu_time_is", "real_time: no CPU time is measured"},

@@ -2,6 +2,7 @@
 
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
@@ -104,9 +105,7 @@ Columns run_columns() {
       {"device", "text", "name of the device",
        [](const RunInfo& run, const Record&) { return run.device.name; }},
       {"driver", "text", "name and version of the driver",
-       [](const RunInfo& run, const Record&) {
-         return run.device.driver_name + (run.device.driver_info.empty() ? "" : " ") + run.device.driver_info;
-       }},
+       [](const RunInfo& run, const Record&) { return driver_of(run.device); }},
       {"commit", "text", "commit that assay was built from; with -dirty if files had been changed",
        [](const RunInfo& run, const Record&) { return commit_of(run.version); }},
       {"date", "text", "when the run began, UTC",

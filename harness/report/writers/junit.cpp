@@ -1,5 +1,6 @@
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/device/driver_name.h"
 #include "harness/report/record/words.h"
 #include "harness/report/writers/writers.h"
 
@@ -158,7 +159,7 @@ void add_suite_properties(pugi::xml_node suite, const RunInfo& run) {
   pugi::xml_node properties = suite.append_child("properties");
   add_property(properties, "run_id", run.run_id);
   add_property(properties, "device", run.device.name);
-  add_property(properties, "driver", run.device.driver_name + " " + run.device.driver_info);
+  add_property(properties, "driver", driver_of(run.device));
   add_property(properties, "version", run.version);
   add_property(properties, "seed", std::to_string(run.seed));
 }
