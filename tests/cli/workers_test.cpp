@@ -1,4 +1,5 @@
 #include "harness/report/journal/journal.h"
+#include "tests/cli/farm_test_support.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"
 
@@ -38,10 +39,6 @@ cases:
       x: {scale: 0.007112, zero_point: -3}
       y: {scale: 0.013, zero_point: {each: [5, 6]}}
 )";
-
-std::size_t count_of(const RunReport& report, Status status) {
-  return static_cast<std::size_t>(std::ranges::count(report.records, status, &Record::status));
-}
 
 std::size_t times_in(const std::string& text, const std::string& words) {
   std::size_t times = 0;

@@ -1,5 +1,7 @@
 #include "harness/report/journal/report_builder.h"
 
+#include "tests/support/tell.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -195,6 +197,138 @@ TEST(KilledRow, IsOfTimedRowsOnlyTheOneWhoseTurnItWas) {
   journal.begin(2);
   ASSERT_EQ(killed_rows(journal).size(), 1U) << "a row that waits to be timed lets others run";
   EXPECT_EQ(killed_rows(journal).at(0).row, 2U);
+}
+
+TEST(ReportBuilder, ListsRowsAsPlannedHoweverTheyEnd) {
+  ReportBuilder builder;
+  builder.run(test::sample_run());
+  builder.plan(test::infos_of({test::passed("a"), test::passed("b")}));
+  builder.plan(test::infos_of({test::passed("c")}));
+  for (const RowIndex row : {2U, 0U, 1U}) test::tell_row(builder, row, test::passed("any"));
+  std::vector<std::string> names;
+  for (const Record& record : builder.report().records) names.push_back(record.info.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a", "b", "c"}));
+}
+
+TEST(ReportBuilder, TakesTheNewestTryOfARow) {
+  ReportBuilder builder;
+  builder.plan(test::infos_of({test::timed("a", "fused", 2)}));
+  test::tell_row(builder, 0, test::failed("a"));
+  test::tell_row(builder, 0, test::timed("a", "fused", 2));
+  const Record record = builder.report().records.at(0);
+  EXPECT_EQ(record.status, Status::Pass);
+  EXPECT_FALSE(record.accuracy.has_value()) << "of the try before";
+}
+
+/// A timed row of two blocks with two samples each, whose judged outputs have this hash.
+Record judged_row(const std::string& output_hash = "outputs") {
+  Record row = test::timed("a", "fused", 2);
+  row.accuracy.emplace();
+  row.accuracy->output_hash = row.perf->output_hash = output_hash;
+  return row;
+}
+
+/// Tells of such a row until its first block, and, where there is one, of an end.
+void cut_short(ReportBuilder& builder, std::optional<Status> end = std::nullopt) {
+  const Record row = judged_row();
+  builder.plan(test::infos_of({row}));
+  builder.begin(0);
+  builder.judged(0, *row.accuracy);
+  builder.block(0, {.samples_ns = {1e6}});
+  if (end) builder.end(0, {.status = *end});
+}
+
+TEST(ReportBuilder, KeepsTheBlocksOfARowThatGoesOn) {
+  for (const std::optional<Status> end :
+       {std::optional<Status>(), std::optional(Status::Missing), std::optional(Status::Interrupted)}) {
+    ReportBuilder builder;
+    cut_short(builder, end);
+    test::tell_row(builder, 0, judged_row());
+    EXPECT_EQ(builder.report().records.at(0).perf->samples, 5);
+    EXPECT_EQ(builder.events(0).blocks.size(), 3U);
+    EXPECT_EQ(builder.rows(), 1U);
+  }
+}
+
+TEST(ReportBuilder, DropsTheBlocksOfARowThatIsJudgedAgainWithOtherOutputs) {
+  for (const char* hash : {"others", ""}) {
+    ReportBuilder builder;
+    cut_short(builder);
+    test::tell_row(builder, 0, judged_row(hash));
+    EXPECT_EQ(builder.report().records.at(0).perf->samples, 4) << hash;
+  }
+}
+
+TEST(ReportBuilder, DropsWhatWasToldOfARowThatEndedAndBeginsAnew) {
+  for (const Status end : {Status::Pass, Status::Fail, Status::Crash, Status::Timeout, Status::Skipped}) {
+    ReportBuilder builder;
+    cut_short(builder, end);
+    builder.begin(0);
+    EXPECT_FALSE(builder.events(0).judged || builder.events(0).end) << name_of(end);
+    EXPECT_TRUE(builder.events(0).blocks.empty()) << name_of(end);
+  }
+}
+
+TEST(ReportBuilder, ARowThatGoesOnHasNotEnded) {
+  ReportBuilder builder;
+  cut_short(builder, Status::Interrupted);
+  EXPECT_EQ(builder.record(0).status, Status::Interrupted);
+  builder.begin(0);
+  EXPECT_EQ(builder.report().records[0].status, Status::Crash);
+}
+
+TEST(ReportBuilder, KeepsTheModesOfACaseApart) {
+  ReportBuilder builder;
+  builder.plan(std::vector<RowInfo>{test::sample_case("a", "accu"), test::sample_case("a", "perf")});
+  test::tell_row(builder, 1, test::timed("a", "fused", 1));
+  ASSERT_EQ(builder.report().records.size(), 2U);
+  EXPECT_EQ(builder.report().records[0].status, Status::Missing);
+  EXPECT_EQ(builder.report().records[1].status, Status::Pass);
+}
+
+TEST(ReportBuilder, BlamesTheRowThatWasBegunAgain) {
+  ReportBuilder builder;
+  builder.plan(test::infos_of({test::passed("a")}));
+  test::tell_row(builder, 0, test::passed("a"));
+  builder.begin(0);
+  EXPECT_EQ(builder.report().records[0].status, Status::Crash);
+}
+
+TEST(ReportBuilder, IsCompleteOnlyWhenTheEndCameLast) {
+  ReportBuilder builder;
+  EXPECT_FALSE(builder.report().complete);
+  builder.run(test::sample_run());
+  builder.plan(test::infos_of({test::passed("a")}));
+  builder.done();
+  EXPECT_TRUE(builder.report().complete);
+  builder.begin(0);
+  EXPECT_FALSE(builder.report().complete);
+}
+
+TEST(ReportBuilder, HasTheRulesToBeLookedAtThatWereToldLast) {
+  ReportBuilder builder;
+  RunInfo told = test::sample_run();
+  builder.run(told);
+  told.rule_notes = {{"stale", {"gpu.yaml", 3, 5}, "op/*", "a bug", "remove it"}};
+  builder.run(told);
+  ASSERT_EQ(builder.report().run.rule_notes.size(), 1U);
+  const RuleNote note = builder.report().run.rule_notes.front();
+  EXPECT_EQ(note.state, "stale");
+  EXPECT_EQ(note.where.line, 3);
+  EXPECT_EQ(note.match, "op/*");
+  EXPECT_EQ(note.reason, "a bug");
+  EXPECT_EQ(note.note, "remove it");
+  builder.run(test::sample_run());
+  EXPECT_TRUE(builder.report().run.rule_notes.empty()) << "a resumed run has not ended";
+}
+
+TEST(ReportBuilder, KeepsTheNameOfTheRunItGoesOnWith) {
+  ReportBuilder builder;
+  builder.run(test::sample_run());
+  RunInfo resumed = test::sample_run();
+  resumed.run_id = "later";
+  builder.run(resumed);
+  EXPECT_EQ(builder.report().run.run_id, test::sample_run().run_id);
 }
 
 }  // namespace

@@ -1,14 +1,13 @@
 #include "harness/base/error.h"
 #include "harness/base/text.h"
 #include "harness/device/device_profile.h"
+#include "harness/device/profile_form.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <limits>
 #include <optional>
 #include <set>
 #include <span>
@@ -20,97 +19,23 @@ namespace assay {
 namespace {
 
 using Json = nlohmann::json;
-using OrderedJson = nlohmann::ordered_json;
 using Structures = std::span<const char* const>;
+using profile_form::arithmetic_bit;
+using profile_form::compute_stage;
+using profile_form::dot_product_properties;
+using profile_form::feature_members;
+using profile_form::FeatureMember;
+using profile_form::float_properties;
+using profile_form::limit_members;
+using profile_form::LimitMember;
+using profile_form::most_u32;
+using profile_form::shuffle_bit;
+using profile_form::size_properties;
+using profile_form::type_names;
 
-constexpr std::uint64_t most_u32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::size_t most_levels = 32;                              ///< `vulkaninfo --json` has 9
 constexpr std::size_t most_shapes = 1000;                            ///< drivers list a few dozen
 constexpr std::uint64_t least_image_bytes = std::uint64_t{1} << 31;  ///< maxResourceSize that Vulkan requires
-
-constexpr std::array type_names{std::pair{"VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU", "discrete"},
-                                std::pair{"VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU", "integrated"},
-                                std::pair{"VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU", "virtual"},
-                                std::pair{"VK_PHYSICAL_DEVICE_TYPE_CPU", "cpu"},
-                                std::pair{"VK_PHYSICAL_DEVICE_TYPE_OTHER", "other"}};
-
-constexpr const char* compute_stage = "VK_SHADER_STAGE_COMPUTE_BIT";
-constexpr const char* arithmetic_bit = "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT";
-constexpr const char* shuffle_bit = "VK_SUBGROUP_FEATURE_SHUFFLE_BIT";
-
-// The structures that have a member, the newest version of Vulkan first: the first that a file has counts.
-constexpr std::array size_properties{"VkPhysicalDeviceVulkan13Properties",
-                                     "VkPhysicalDeviceSubgroupSizeControlProperties",
-                                     "VkPhysicalDeviceSubgroupSizeControlPropertiesEXT"};
-constexpr std::array dot_product_properties{"VkPhysicalDeviceVulkan13Properties",
-                                            "VkPhysicalDeviceShaderIntegerDotProductProperties",
-                                            "VkPhysicalDeviceShaderIntegerDotProductPropertiesKHR"};
-constexpr std::array float_properties{"VkPhysicalDeviceVulkan12Properties",
-                                      "VkPhysicalDeviceFloatControlsProperties",
-                                      "VkPhysicalDeviceFloatControlsPropertiesKHR"};
-
-/// A feature that is one boolean of the form's "features"; profile_json() writes the second structure.
-struct FeatureMember {
-  Feature feature;
-  const char* member;
-  std::array<const char*, 3> structures;
-};
-constexpr std::array feature_members{
-    FeatureMember{Feature::Storage8,
-                  "storageBuffer8BitAccess",
-                  {"VkPhysicalDeviceVulkan12Features", "VkPhysicalDevice8BitStorageFeatures",
-                   "VkPhysicalDevice8BitStorageFeaturesKHR"}},
-    FeatureMember{Feature::Storage16,
-                  "storageBuffer16BitAccess",
-                  {"VkPhysicalDeviceVulkan11Features", "VkPhysicalDevice16BitStorageFeatures",
-                   "VkPhysicalDevice16BitStorageFeaturesKHR"}},
-    FeatureMember{Feature::Int8,
-                  "shaderInt8",
-                  {"VkPhysicalDeviceVulkan12Features", "VkPhysicalDeviceShaderFloat16Int8Features",
-                   "VkPhysicalDeviceShaderFloat16Int8FeaturesKHR"}},
-    FeatureMember{Feature::Int16, "shaderInt16", {"VkPhysicalDeviceFeatures", "VkPhysicalDeviceFeatures"}},
-    FeatureMember{Feature::Float16,
-                  "shaderFloat16",
-                  {"VkPhysicalDeviceVulkan12Features", "VkPhysicalDeviceShaderFloat16Int8Features",
-                   "VkPhysicalDeviceShaderFloat16Int8FeaturesKHR"}},
-    FeatureMember{Feature::Int64, "shaderInt64", {"VkPhysicalDeviceFeatures", "VkPhysicalDeviceFeatures"}},
-    FeatureMember{Feature::DotProduct,
-                  "shaderIntegerDotProduct",
-                  {"VkPhysicalDeviceVulkan13Features", "VkPhysicalDeviceShaderIntegerDotProductFeatures",
-                   "VkPhysicalDeviceShaderIntegerDotProductFeaturesKHR"}},
-    FeatureMember{Feature::SubgroupSizeControl,
-                  "subgroupSizeControl",
-                  {"VkPhysicalDeviceVulkan13Features", "VkPhysicalDeviceSubgroupSizeControlFeatures",
-                   "VkPhysicalDeviceSubgroupSizeControlFeaturesEXT"}},
-    FeatureMember{Feature::FullSubgroups,
-                  "computeFullSubgroups",
-                  {"VkPhysicalDeviceVulkan13Features", "VkPhysicalDeviceSubgroupSizeControlFeatures",
-                   "VkPhysicalDeviceSubgroupSizeControlFeaturesEXT"}},
-    FeatureMember{
-        Feature::CooperativeMatrixKhr,
-        "cooperativeMatrix",
-        {"VkPhysicalDeviceCooperativeMatrixFeaturesKHR", "VkPhysicalDeviceCooperativeMatrixFeaturesKHR"}},
-    FeatureMember{
-        Feature::CooperativeMatrixNv,
-        "cooperativeMatrix",
-        {"VkPhysicalDeviceCooperativeMatrixFeaturesNV", "VkPhysicalDeviceCooperativeMatrixFeaturesNV"}}};
-
-/// A limit of VkPhysicalDeviceLimits that is one number; DeviceInfo's initial values are the least that
-/// Vulkan requires.
-struct LimitMember {
-  const char* name;
-  std::uint32_t DeviceInfo::*member;
-};
-constexpr std::array limit_members{
-    LimitMember{"maxComputeWorkGroupInvocations", &DeviceInfo::max_workgroup_invocations},
-    LimitMember{"maxComputeSharedMemorySize", &DeviceInfo::max_shared_bytes},
-    LimitMember{"maxPushConstantsSize", &DeviceInfo::max_push_constant_bytes},
-    LimitMember{"maxPerStageDescriptorStorageBuffers", &DeviceInfo::max_storage_buffers_per_stage},
-    LimitMember{"maxPerStageDescriptorStorageImages", &DeviceInfo::max_storage_images_per_stage},
-    LimitMember{"maxPerStageDescriptorSampledImages", &DeviceInfo::max_sampled_images_per_stage},
-    LimitMember{"maxPerStageDescriptorSamplers", &DeviceInfo::max_sampled_images_per_stage},
-    LimitMember{"maxImageDimension2D", &DeviceInfo::max_image_2d},
-    LimitMember{"maxImageDimension3D", &DeviceInfo::max_image_3d}};
 
 /// A name as a part of a JSON pointer (RFC 6901).
 std::string pointer_part(std::string_view name) {
@@ -503,106 +428,12 @@ class ProfileReader {
   Found api_;
 };
 
-/// "1.4.312" as Vulkan packs it; 1.1.0 for a text that is none.
-std::uint32_t packed_version(const std::string& text) {
-  std::array<std::uint32_t, 3> parts{1, 1, 0};
-  const char* at = text.data();
-  const char* end = at + text.size();
-  for (std::uint32_t& part : parts) {
-    const auto [next, error] = std::from_chars(at, end, part);
-    if (error != std::errc()) return 1U << 22 | 1U << 12;
-    at = next == end ? end : next + 1;
-  }
-  return parts[0] << 22 | parts[1] << 12 | parts[2];
-}
-
-OrderedJson limits_json(const DeviceInfo& device) {
-  OrderedJson limits;
-  for (const LimitMember& one : limit_members) limits[one.name] = device.*one.member;
-  limits["maxStorageBufferRange"] = std::min(device.max_storage_buffer_range, most_u32);
-  limits["maxComputeWorkGroupCount"] = device.max_workgroup_count;
-  limits["maxComputeWorkGroupSize"] = device.max_workgroup_size;
-  return limits;
-}
-
-OrderedJson properties_json(const DeviceInfo& device) {
-  std::string type = "VK_PHYSICAL_DEVICE_TYPE_OTHER";
-  for (const auto& [vulkan, ours] : type_names) {
-    if (device.type == ours) type = vulkan;
-  }
-  OrderedJson operations = OrderedJson::array({"VK_SUBGROUP_FEATURE_BASIC_BIT"});
-  if (device.has(Feature::SubgroupArithmetic)) operations.push_back(arithmetic_bit);
-  if (device.has(Feature::SubgroupShuffle)) operations.push_back(shuffle_bit);
-  OrderedJson stages = OrderedJson::array();
-  if (device.has(Feature::FullSubgroups)) stages.push_back(compute_stage);
-  return {{"VkPhysicalDeviceProperties",
-           {{"apiVersion", packed_version(device.api_version)},
-            {"deviceID", device.device_id},
-            {"deviceName", valid_utf8(device.name)},
-            {"deviceType", type},
-            {"vendorID", device.vendor_id},
-            {"limits", limits_json(device)}}},
-          {"VkPhysicalDeviceSubgroupProperties",
-           {{"subgroupSize", device.subgroup_size},
-            {"supportedStages", OrderedJson::array({compute_stage})},
-            {"supportedOperations", operations}}},
-          {"VkPhysicalDeviceSubgroupSizeControlProperties",
-           {{"minSubgroupSize", device.min_subgroup_size},
-            {"maxSubgroupSize", device.max_subgroup_size},
-            {"maxComputeWorkgroupSubgroups", device.max_workgroup_subgroups},
-            {"requiredSubgroupSizeStages", stages}}},
-          {"VkPhysicalDeviceFloatControlsProperties",
-           {{"shaderRoundingModeRTEFloat32", device.has(Feature::RoundsToEven32)}}},
-          {"VkPhysicalDeviceShaderIntegerDotProductProperties",
-           {{"integerDotProduct4x8BitPackedSignedAccelerated", device.dot_product_accelerated}}}};
-}
-
-OrderedJson additions_json(const DeviceInfo& device) {
-  OrderedJson shapes = OrderedJson::array();
-  for (const CooperativeShape& shape : device.cooperative_shapes) {
-    shapes.push_back({{"rows", shape.rows},
-                      {"columns", shape.columns},
-                      {"depth", shape.depth},
-                      {"factors", name_of(shape.factors)},
-                      {"sums", name_of(shape.sums)},
-                      {"extension", name_of(shape.extension)},
-                      {"saturates", shape.saturates}});
-  }
-  return {{"shader_cores", device.shader_cores},
-          {"device_memory_bytes", device.device_memory_bytes},
-          {"cooperative_shapes", shapes}};
-}
-
 }  // namespace
 
 DeviceProfile parse_profile(std::string_view text, const std::string& file, std::string name) {
   ProfileText parser(file);
   const Json root = parser.parse(text);
   return ProfileReader(root, parser).read(std::move(name));
-}
-
-std::string profile_json(const DeviceInfo& device) {
-  OrderedJson features, extensions = OrderedJson::object();
-  for (const FeatureMember& one : feature_members)
-    features[one.structures[1]][one.member] = device.has(one.feature);
-  for (const std::string& extension : device.extensions) extensions[valid_utf8(extension)] = 1;
-  const std::string label = valid_utf8(device.name);
-  std::string key = slug_of(device.name);
-  std::ranges::replace(key, '-', '_');
-  const OrderedJson profile{
-      {"version", 1},
-      {"api-version", device.api_version.empty() ? "1.1.0" : valid_utf8(device.api_version)},
-      {"label", label},
-      {"description", "Written by assay"},
-      {"contributors", OrderedJson::object()},
-      {"history", OrderedJson::array()},
-      {"capabilities", OrderedJson::array({"device"})}};
-  OrderedJson root{{"$schema", "https://schema.khronos.org/vulkan/profiles-0.8-latest.json"}};
-  root["capabilities"]["device"] = {
-      {"extensions", extensions}, {"features", features}, {"properties", properties_json(device)}};
-  root["profiles"]["VP_ASSAY_" + key] = profile;
-  root["assay"] = additions_json(device);
-  return root.dump(2) + "\n";
 }
 
 }  // namespace assay

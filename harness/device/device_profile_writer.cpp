@@ -1,0 +1,122 @@
+#include "harness/base/text.h"
+#include "harness/device/device_profile.h"
+#include "harness/device/profile_form.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace assay {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+using profile_form::arithmetic_bit;
+using profile_form::compute_stage;
+using profile_form::feature_members;
+using profile_form::FeatureMember;
+using profile_form::limit_members;
+using profile_form::LimitMember;
+using profile_form::most_u32;
+using profile_form::shuffle_bit;
+using profile_form::type_names;
+
+/// "1.4.312" as Vulkan packs it; 1.1.0 for a text that is none.
+std::uint32_t packed_version(const std::string& text) {
+  std::array<std::uint32_t, 3> parts{1, 1, 0};
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (std::uint32_t& part : parts) {
+    const auto [next, error] = std::from_chars(at, end, part);
+    if (error != std::errc()) return 1U << 22 | 1U << 12;
+    at = next == end ? end : next + 1;
+  }
+  return parts[0] << 22 | parts[1] << 12 | parts[2];
+}
+
+OrderedJson limits_json(const DeviceInfo& device) {
+  OrderedJson limits;
+  for (const LimitMember& one : limit_members) limits[one.name] = device.*one.member;
+  limits["maxStorageBufferRange"] = std::min(device.max_storage_buffer_range, most_u32);
+  limits["maxComputeWorkGroupCount"] = device.max_workgroup_count;
+  limits["maxComputeWorkGroupSize"] = device.max_workgroup_size;
+  return limits;
+}
+
+OrderedJson properties_json(const DeviceInfo& device) {
+  std::string type = "VK_PHYSICAL_DEVICE_TYPE_OTHER";
+  for (const auto& [vulkan, ours] : type_names) {
+    if (device.type == ours) type = vulkan;
+  }
+  OrderedJson operations = OrderedJson::array({"VK_SUBGROUP_FEATURE_BASIC_BIT"});
+  if (device.has(Feature::SubgroupArithmetic)) operations.push_back(arithmetic_bit);
+  if (device.has(Feature::SubgroupShuffle)) operations.push_back(shuffle_bit);
+  OrderedJson stages = OrderedJson::array();
+  if (device.has(Feature::FullSubgroups)) stages.push_back(compute_stage);
+  return {{"VkPhysicalDeviceProperties",
+           {{"apiVersion", packed_version(device.api_version)},
+            {"deviceID", device.device_id},
+            {"deviceName", valid_utf8(device.name)},
+            {"deviceType", type},
+            {"vendorID", device.vendor_id},
+            {"limits", limits_json(device)}}},
+          {"VkPhysicalDeviceSubgroupProperties",
+           {{"subgroupSize", device.subgroup_size},
+            {"supportedStages", OrderedJson::array({compute_stage})},
+            {"supportedOperations", operations}}},
+          {"VkPhysicalDeviceSubgroupSizeControlProperties",
+           {{"minSubgroupSize", device.min_subgroup_size},
+            {"maxSubgroupSize", device.max_subgroup_size},
+            {"maxComputeWorkgroupSubgroups", device.max_workgroup_subgroups},
+            {"requiredSubgroupSizeStages", stages}}},
+          {"VkPhysicalDeviceFloatControlsProperties",
+           {{"shaderRoundingModeRTEFloat32", device.has(Feature::RoundsToEven32)}}},
+          {"VkPhysicalDeviceShaderIntegerDotProductProperties",
+           {{"integerDotProduct4x8BitPackedSignedAccelerated", device.dot_product_accelerated}}}};
+}
+
+OrderedJson additions_json(const DeviceInfo& device) {
+  OrderedJson shapes = OrderedJson::array();
+  for (const CooperativeShape& shape : device.cooperative_shapes) {
+    shapes.push_back({{"rows", shape.rows},
+                      {"columns", shape.columns},
+                      {"depth", shape.depth},
+                      {"factors", name_of(shape.factors)},
+                      {"sums", name_of(shape.sums)},
+                      {"extension", name_of(shape.extension)},
+                      {"saturates", shape.saturates}});
+  }
+  return {{"shader_cores", device.shader_cores},
+          {"device_memory_bytes", device.device_memory_bytes},
+          {"cooperative_shapes", shapes}};
+}
+
+}  // namespace
+
+std::string profile_json(const DeviceInfo& device) {
+  OrderedJson features, extensions = OrderedJson::object();
+  for (const FeatureMember& one : feature_members)
+    features[one.structures[1]][one.member] = device.has(one.feature);
+  for (const std::string& extension : device.extensions) extensions[valid_utf8(extension)] = 1;
+  const std::string label = valid_utf8(device.name);
+  std::string key = slug_of(device.name);
+  std::ranges::replace(key, '-', '_');
+  const OrderedJson profile{
+      {"version", 1},
+      {"api-version", device.api_version.empty() ? "1.1.0" : valid_utf8(device.api_version)},
+      {"label", label},
+      {"description", "Written by assay"},
+      {"contributors", OrderedJson::object()},
+      {"history", OrderedJson::array()},
+      {"capabilities", OrderedJson::array({"device"})}};
+  OrderedJson root{{"$schema", "https://schema.khronos.org/vulkan/profiles-0.8-latest.json"}};
+  root["capabilities"]["device"] = {
+      {"extensions", extensions}, {"features", features}, {"properties", properties_json(device)}};
+  root["profiles"]["VP_ASSAY_" + key] = profile;
+  root["assay"] = additions_json(device);
+  return root.dump(2) + "\n";
+}
+
+}  // namespace assay
