@@ -53,6 +53,10 @@ def difference(here, there):
     return None
 
 
+def rows_text(count):
+    return f"{count} row" if count == 1 else f"{count} rows"
+
+
 def compare(here, there):
     """Prints what agrees, what crashed as it is known to, and each difference; returns the number of those."""
     crashed, differences, equal = collections.defaultdict(list), [], 0
@@ -68,11 +72,11 @@ def compare(here, there):
     print(f"{equal} of {len(here.keys() | there.keys())} rows end there as here, with equal exact outputs")
     for words, why in KNOWN_CRASHES.items():
         rows = crashed[words]
-        print(f"{len(rows)} rows crashed there as is known ('{words}': {why})" +
+        print(f"{rows_text(len(rows))} crashed there as is known ('{words}': {why})" +
               ("" if rows else "; remove it from KNOWN_CRASHES if that is repaired"))
         for row in rows:
             print(f"  {row}")
-    print(f"{len(differences)} rows differ")
+    print(f"{rows_text(len(differences))} {'differs' if len(differences) == 1 else 'differ'}")
     for line in differences:
         print(f"  {line}")
     return len(differences)

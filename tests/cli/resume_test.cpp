@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <vector>
 
-// Going on with a run that was killed, cut off or given up.
+// Resuming runs that were killed, cut off or given up.
 
 namespace assay::test {
 namespace {

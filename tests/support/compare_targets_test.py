@@ -42,8 +42,8 @@ class TestCompareTargets(unittest.TestCase):
         code, lines = self.run_script([row("a"), row("b"), row("c")], [row("a"), row("b", "CRASH", EXTEND, ""), row("c", output="cd")])
         self.assertEqual(code, 1)
         self.assertEqual(lines[0], "1 of 3 rows end there as here, with equal exact outputs")
-        self.assertTrue(lines[1].startswith("1 rows crashed there as is known ("), lines)
-        self.assertEqual(lines[2:], ["  b (accu)", "1 rows differ", "  c (accu): the exact output has the hash ab here and cd there"])
+        self.assertTrue(lines[1].startswith("1 row crashed there as is known ("), lines)
+        self.assertEqual(lines[2:], ["  b (accu)", "1 row differs", "  c (accu): the exact output has the hash ab here and cd there"])
         self.assertEqual(self.run_script([row("a"), row("b")], [row("a"), row("b", "CRASH", EXTEND)])[0], 0)
 
     def test_another_crash_or_status_is_a_difference(self):
