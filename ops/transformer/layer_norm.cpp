@@ -14,7 +14,7 @@ constexpr std::int64_t operations = 7;  // +, -, *, +, *, *, +
 std::vector<TensorSpec> tensors(const Params& params) {
   const Shape& shape = params.ints("shape");
   const DType dtype = parse_dtype(params.choice("dtype")).value();
-  TensorSpec x = norm_input("x", dtype, shape);
+  TensorSpec x = or_texture(norm_input("x", dtype, shape));
   TensorSpec w = norm_input("w", dtype, {shape.back()});
   w.constant = true;
   TensorSpec b = w;

@@ -45,7 +45,7 @@ TensorSpec norm_input(std::string name, DType dtype, const Shape& shape) {
 }
 
 TensorSpec norm_output(const TensorSpec& x) {
-  TensorSpec y = row_tensor("y", x.dtype, x.shape);
+  TensorSpec y = or_texture(row_tensor("y", x.dtype, x.shape));
   y.role = TensorSpec::Role::Output;
   y.output_class = OutputClass::Bounded;
   return y;

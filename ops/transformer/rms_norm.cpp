@@ -16,7 +16,7 @@ constexpr double largest_half = 0x1p14;  // of a sum's two halves: the sum is no
 std::vector<TensorSpec> tensors(const Params& params) {
   const Shape& shape = params.ints("shape");
   const DType dtype = parse_dtype(params.choice("dtype")).value();
-  TensorSpec x = norm_input("x", dtype, shape);
+  TensorSpec x = or_texture(norm_input("x", dtype, shape));
   TensorSpec w = norm_input("w", dtype, {shape.back()});
   w.constant = true;
   TensorSpec y = norm_output(x);

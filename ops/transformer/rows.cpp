@@ -4,6 +4,8 @@
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -76,9 +78,13 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
   const RowSharing sharing = row_sharing(context);
   Dispatch dispatch{.label = std::move(label), .shader = std::move(shader)};
   dispatch.defines = {{"F16", flag(context.tensors[0].dtype == DType::F16)},
-                      {"WHOLE_ROWS", flag(sharing.width % quad == 0)}};
+                      {"WHOLE_ROWS", flag(sharing.width % quad == 0)},
+                      texture_define(context.forms[0])};
   dispatch.constants = {{"column_bits", log2_of(sharing.columns)},
                         {"kept", static_cast<std::uint32_t>(std::min(sharing.steps(), most_kept))}};
+  if (is_texture(context.forms[0])) {
+    dispatch.constants.push_back({"slice_height", static_cast<std::uint32_t>(context.physical(0).dims().h)});
+  }
   dispatch.push.add(sharing.rows).add(sharing.width);
   dispatch.local_size = {static_cast<std::uint32_t>(sharing.local), 1, 1};
   dispatch.workgroups = fold_grid(sharing.rows * sharing.columns, dispatch.local_size[0],
@@ -92,6 +98,15 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
 }
 
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point) {
+  const auto differs = [&](std::size_t i) {
+    return point.tensors[i].forms.size() > 1 && point.forms[i] != point.forms[0];
+  };
+  for (std::size_t i = 1; i < point.tensors.size(); ++i) {
+    if (!differs(i)) continue;
+    return fmt::format(
+        "{} is {} and {} is {}: an invocation writes where it reads, so both need the same storage",
+        point.tensors[0].name, to_string(point.forms[0]), point.tensors[i].name, to_string(point.forms[i]));
+  }
   return any_too_large(point.tensors, point.forms);
 }
 
@@ -108,6 +123,11 @@ Impl rows_impl(Program (*build)(const BuildContext&),
 
 TensorSpec row_tensor(std::string name, DType dtype, const Shape& shape) {
   return {.name = std::move(name), .dtype = dtype, .shape = shape, .forms = {{Storage::Buffer, Layout::WP}}};
+}
+
+TensorSpec or_texture(TensorSpec tensor) {
+  tensor.forms.push_back({Storage::Texture3D, Layout::WP});
+  return tensor;
 }
 
 }  // namespace assay::ops

@@ -10,7 +10,7 @@
 
 namespace assay::ops {
 
-// Ops that reduce the rows of buffers along the last dim, with kernels that include
+// Ops that reduce the rows of tensors along the last dim, with kernels that include
 // shaders/transformer/row_reduction.glslh.
 
 /// How the invocations of a dispatch share rows. Long rows have a workgroup each, short ones share one.
@@ -38,7 +38,8 @@ std::int64_t additions_of_row(const BuildContext& context);
 Dispatch row_dispatch(const BuildContext& context, std::string label, std::string shader,
                       std::int64_t arrays);
 
-/// Why these kernels cannot take the op's tensors, or nothing.
+/// Why these kernels cannot take the op's tensors, or nothing: those that can be textures must all be, or
+/// none.
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point);
 
 /// The impl `rows`, with the tunables `columns`, invocations per row, and `local_size`.
@@ -46,7 +47,10 @@ Impl rows_impl(Program (*build)(const BuildContext&),
                std::optional<std::string> (*invalid_reason)(const ImplPoint&),
                double (*unit_error)(const BuildContext&));
 
-/// A tensor in the one form that these kernels take.
+/// A tensor in a width-packed buffer.
 TensorSpec row_tensor(std::string name, DType dtype, const Shape& shape);
+
+/// The same tensor, also as a width-packed 3D texture.
+TensorSpec or_texture(TensorSpec tensor);
 
 }  // namespace assay::ops

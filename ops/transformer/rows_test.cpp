@@ -23,6 +23,15 @@ class RowsTest : public OnDeviceTest, public testing::WithParamInterface<const c
     return made;
   }
 
+  /// The same point, with the tensors in textures that can be.
+  Trial in_textures(Trial point) const {
+    const std::vector<TensorSpec> tensors = op.tensors(point.params);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].forms.size() > 1) point.forms[i] = {Storage::Texture3D, Layout::WP};
+    }
+    return point;
+  }
+
   Registry ops = registry();
   const Op& op = *ops.find(GetParam());
 };
@@ -37,7 +46,7 @@ TEST_P(RowsTest, AgreesWithItsReferenceOnRandomPoints) {
                                FillKind::Special, FillKind::Mixed, FillKind::Nan});
     if (round % 3 == 0) point.tune = {{"columns", draw.one_of<std::int64_t>({1, 2, 16})}};
     if (round % 4 == 0) point.tune["local_size"] = draw.one_of<std::int64_t>({1, 32, 100});
-    expect_right(point);
+    expect_right(round % 5 == 0 ? in_textures(point) : point);
   }
 }
 
@@ -50,6 +59,24 @@ TEST_P(RowsTest, RowsLongerThanWhatIsKeptAreReadAgain) {
       expect_right(point);
     }
   }
+}
+
+TEST_P(RowsTest, TexturesOfEveryRankHoldRows) {
+  for (const Shape& shape :
+       {Shape{7}, Shape{5, 8}, Shape{3, 5, 9}, Shape{2, 3, 5, 132}, Shape{2, 3, 1, 131}}) {
+    Trial point = in_textures(trial(shape, "f16", true));
+    point.tune = {{"columns", 4}};
+    expect_right(point);
+  }
+}
+
+TEST_P(RowsTest, ATextureBesideABufferIsRefused) {
+  Trial point = trial({3, 8}, "f32");
+  point.forms[0] = {Storage::Texture3D, Layout::WP};
+  const std::vector<TensorSpec> tensors = op.tensors(point.params);
+  EXPECT_THAT(
+      op.impls.front().invalid_reason(ImplPoint{point.params, tensors, point.forms, {}}).value_or(""),
+      testing::HasSubstr("x is texture3d/WP and y is buffer/WP: an invocation writes where it reads"));
 }
 
 TEST_P(RowsTest, WithoutSubgroupsSharedMemoryIsUsed) {

@@ -14,7 +14,7 @@ constexpr std::int64_t operations = 5;  // max, -, exp, +, *
 
 std::vector<TensorSpec> tensors(const Params& params) {
   const Shape& shape = params.ints("shape");
-  TensorSpec x = row_tensor("x", parse_dtype(params.choice("dtype")).value(), shape);
+  TensorSpec x = or_texture(row_tensor("x", parse_dtype(params.choice("dtype")).value(), shape));
   TensorSpec y = x;
   y.name = "y";
   y.role = TensorSpec::Role::Output;

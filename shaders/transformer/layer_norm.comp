@@ -4,7 +4,7 @@
 // y = (x - mean) / sqrt(variance + eps) * w + b, with mean and variance (the mean of squared deviations) of each row,
 // in two passes over what an invocation keeps of it.
 //
-// F16, WHOLE_ROWS, SUBGROUPS: see transformer/row_reduction.glslh
+// TEXTURE, F16, WHOLE_ROWS, SUBGROUPS: see transformer/row_reduction.glslh
 
 layout(push_constant) uniform Push {
   uint rows, width;
@@ -15,14 +15,12 @@ layout(push_constant) uniform Push {
 
 #include "transformer/norms.glslh"
 
-layout(set = 0, binding = 0) restrict readonly buffer X { ROW_ARRAY x[]; };
 layout(set = 0, binding = 1) restrict readonly buffer W { ROW_ARRAY w[]; };
 layout(set = 0, binding = 2) restrict readonly buffer B { ROW_ARRAY b[]; };
-layout(set = 0, binding = 3) restrict ROW_QUALIFIER buffer Y { ROW_ARRAY y[]; };
-ROW_READER(read_x, load_x, x)
+ROW_INPUT(0, X, read_x, load_x, x)
 COLUMN_READER(load_w, w)
 COLUMN_READER(load_b, b)
-ROW_WRITER(write_y, store_y, y)
+ROW_OUTPUT(3, Y, write_y, store_y, y)
 
 // 0 for elements that are not of the row.
 vec4 deviations(RowPart part, uint place, vec4 values, float mean) {

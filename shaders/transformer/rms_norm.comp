@@ -4,7 +4,7 @@
 // y = x * w / sqrt(mean of x^2 along the row + eps), or of h = x + residual in place of x, which is stored, too.
 //
 // RESIDUAL  there are a residual and h
-// F16, WHOLE_ROWS, SUBGROUPS: see transformer/row_reduction.glslh
+// TEXTURE, F16, WHOLE_ROWS, SUBGROUPS: see transformer/row_reduction.glslh
 
 layout(push_constant) uniform Push {
   uint rows, width;
@@ -15,18 +15,14 @@ layout(push_constant) uniform Push {
 #include "transformer/norms.glslh"
 
 #define Y_AT (RESIDUAL + 2)
-layout(set = 0, binding = 0) restrict readonly buffer X { ROW_ARRAY x[]; };
 layout(set = 0, binding = 1) restrict readonly buffer W { ROW_ARRAY w[]; };
-layout(set = 0, binding = Y_AT) restrict ROW_QUALIFIER buffer Y { ROW_ARRAY y[]; };
-ROW_READER(read_x, load_x, x)
+ROW_INPUT(0, X, read_x, load_x, x)
 COLUMN_READER(load_w, w)
-ROW_WRITER(write_y, store_y, y)
+ROW_OUTPUT(Y_AT, Y, write_y, store_y, y)
 
 #if RESIDUAL
-layout(set = 0, binding = 2) restrict readonly buffer Residual { ROW_ARRAY residual[]; };
-layout(set = 0, binding = 4) restrict ROW_QUALIFIER buffer H { ROW_ARRAY h[]; };
-ROW_READER(read_residual, load_residual, residual)
-ROW_WRITER(write_h, store_h, h)
+ROW_INPUT(2, Residual, read_residual, load_residual, residual)
+ROW_OUTPUT(4, H, write_h, store_h, h)
 
 vec4 added(vec4 values, vec4 more) {
   add_quad(values, more);

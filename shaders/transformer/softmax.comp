@@ -4,7 +4,7 @@
 // y = exp(x - m) / sum, along each row, with m its largest value and sum that of all exp(x - m). A row of -infinity
 // alone gives zeros; a NaN or +infinity gives NaN in the whole row.
 //
-// F16, WHOLE_ROWS, SUBGROUPS: see transformer/row_reduction.glslh
+// TEXTURE, F16, WHOLE_ROWS, SUBGROUPS: see transformer/row_reduction.glslh
 
 layout(push_constant) uniform Push {
   uint rows, width;
@@ -13,10 +13,8 @@ layout(push_constant) uniform Push {
 #define ROW_PADDING uintBitsToFloat(0xff800000u)  // -infinity
 #include "transformer/row_reduction.glslh"
 
-layout(set = 0, binding = 0) restrict readonly buffer X { ROW_ARRAY x[]; };
-layout(set = 0, binding = 1) restrict ROW_QUALIFIER buffer Y { ROW_ARRAY y[]; };
-ROW_READER(read_x, load_x, x)
-ROW_WRITER(write_y, store_y, y)
+ROW_INPUT(0, X, read_x, load_x, x)
+ROW_OUTPUT(1, Y, write_y, store_y, y)
 
 shared uint shared_keys[gl_WorkGroupSize.x];
 ROW_REDUCTION(largest_key, uint, shared_keys, max)

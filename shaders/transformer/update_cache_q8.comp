@@ -5,8 +5,8 @@
 // [batch, tokens, heads]; the row of token s becomes the one at start + s of a batch and a head of the cache. Nothing
 // of the cache is read, and what is not of these rows keeps its bits.
 //
-// F16, WHOLE_ROWS, SUBGROUPS  see transformer/row_reduction.glslh
-// BY_HEAD                     1: the cache has rows [batch, heads, capacity]; 0: [batch, capacity, heads]
+// TEXTURE, F16, WHOLE_ROWS, SUBGROUPS  see transformer/row_reduction.glslh
+// BY_HEAD  1: the cache has rows [batch, heads, capacity]; 0: [batch, capacity, heads]
 
 #include "common/indexing.glslh"
 
@@ -21,14 +21,13 @@ layout(push_constant) uniform Push {
 #include "common/div_rn.glslh"
 #include "transformer/row_reduction.glslh"
 
-layout(set = 0, binding = 0) restrict readonly buffer X { ROW_ARRAY x[]; };
 #if WHOLE_ROWS
 layout(set = 0, binding = 1) restrict writeonly buffer Cache { uint cache[]; };
 #else
 layout(set = 0, binding = 1) restrict buffer Cache { uint cache[]; };
 #endif
 layout(set = 0, binding = 2) restrict writeonly buffer Scale { float scale[]; };
-ROW_READER(read_x, load_x, x)
+ROW_INPUT(0, X, read_x, load_x, x)
 
 shared uint shared_bits[gl_WorkGroupSize.x];
 ROW_REDUCTION(largest_bits, uint, shared_bits, max)
