@@ -254,7 +254,8 @@ std::string ceiling_text(const Record* record) {
 }
 
 std::string joules_text(const Record* record) {
-  return has_figures(record) && record->perf->energy ? significant(record->perf->energy->joules, 4) : "";
+  if (record == nullptr || !has_figures(record) || !record->perf->energy) return "";
+  return significant(record->perf->energy->joules, 4);
 }
 
 void add_times(Cells& cells, const Pivot& pivot, const PivotRow& row, std::size_t device, Extras extras) {

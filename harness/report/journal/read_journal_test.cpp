@@ -109,9 +109,7 @@ TEST(SalvageJournal, NamesTheFirstOfManyBadLines) {
   }
   std::string bad;
   for (int i = 0; i < 1'000'000; ++i) bad += "\n";
-  for (int i = 0; i < 100; ++i)
-    bad += R"({"event":"begin","row":7})"
-           "\n";
+  for (int i = 0; i < 100; ++i) bad += "{\"event\":\"begin\",\"row\":7}\n";
   test::write_file(path, test::read_file(path) + bad +
                              R"({"event":"begin","row":0})"
                              "\n");

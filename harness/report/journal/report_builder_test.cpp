@@ -148,8 +148,9 @@ std::vector<RowIndex> accused_after(int kills, int turns) {
       while (turns_of_run > 0 && turns_left.contains(row)) take_turn(row);
     }
     while (turns_of_run > 0 && !turns_left.empty()) {
-      const std::map<RowIndex, int> round = turns_left;
-      for (const auto& [row, left] : round) {
+      std::vector<RowIndex> round;
+      for (const auto& [row, left] : turns_left) round.push_back(row);
+      for (const RowIndex row : round) {
         if (turns_of_run > 0) take_turn(row);
       }
     }
