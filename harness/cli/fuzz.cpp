@@ -17,6 +17,8 @@ void declare_fuzz(CLI::App& app, app::FuzzOptions& options) {
   app.add_option("--seconds", options.seconds, "How long points are drawn and run")
       ->check(positive_number(most_seconds))
       ->capture_default_str();
+  app.add_option("--points", options.points, "How many points are drawn at most (default: no limit)")
+      ->check(whole_number(1, most_exact));
   app.add_option("--seed", options.seed,
                  "Seed of the points: equal seeds draw the same ones (default: random)")
       ->check(whole_number(0, most_exact));

@@ -38,8 +38,8 @@ std::string relu_with_a_wrong_tail() {
 TEST(Fuzz, FindsAFaultInATailAndShrinksItToACaseThatFails) {
   const TemporaryFolder folder;
   folder.write("broken/q8ta_relu.comp", relu_with_a_wrong_tail());
-  const ProcessResult found = assay({"fuzz", "q8ta_relu", "--seconds", "60", "--seed", "1", "--out",
-                                     folder / "out", "--shaders", folder / "broken"});
+  const ProcessResult found = assay({"fuzz", "q8ta_relu", "--seconds", "600", "--shrink-seconds", "600",
+                                     "--seed", "1", "--out", folder / "out", "--shaders", folder / "broken"});
   ASSERT_EQ(found.exit_code, 1) << found.out << found.err;
   const std::vector<fs::path> files = case_files_in(folder / "out");
   ASSERT_EQ(files.size(), 1U);
@@ -55,9 +55,10 @@ TEST(Fuzz, FindsAFaultInATailAndShrinksItToACaseThatFails) {
 
 TEST(Fuzz, FindsNothingInARightKernel) {
   const TemporaryFolder folder;
-  const ProcessResult result =
-      assay({"fuzz", "q8ta_clone", "--seconds", "1", "--seed", "2", "--out", folder / "out"});
+  const ProcessResult result = assay(
+      {"fuzz", "q8ta_clone", "--points", "5", "--seconds", "600", "--seed", "2", "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("fuzz: 5 points "));
   EXPECT_THAT(result.out, HasSubstr(" PASS"));
   EXPECT_THAT(result.out, HasSubstr("seed 2"));
   EXPECT_TRUE(fs::is_empty(folder / "out")) << "a folder for nothing";
@@ -74,8 +75,8 @@ TEST(Fuzz, EndsWellBeforeItHasADevice) {
 TEST(Fuzz, TakesAFolderOfShadersThatNoDrawnPointUses) {
   const TemporaryFolder folder;
   folder.write("mine/q8ta_relu.comp", tree_shader("q8ta_relu.comp"));
-  const ProcessResult result = assay({"fuzz", "q8ta_clone", "--seconds", "2", "--seed", "2", "--out",
-                                      folder / "out", "--shaders", folder / "mine"});
+  const ProcessResult result = assay({"fuzz", "q8ta_clone", "--points", "5", "--seconds", "600", "--seed",
+                                      "2", "--out", folder / "out", "--shaders", folder / "mine"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr(" PASS"));
 }

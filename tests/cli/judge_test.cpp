@@ -301,7 +301,7 @@ TEST_F(JudgeTest, AnEndlessKernelIsWrongAndEnds) {
           "#define STEP a = (a * 1664525u) ^ (a >> 3) ^ push.count;\n#define TEN(x) x x x x x x x x x x\n"
           "void main() {\n  uint a = flat_invocation();\n"
           "  while (a != 0u) { TEN(TEN(TEN(STEP))) a |= 1u; }\n  if (a == 12345u) return;\n"));
-  const json made = judged({"--time-limit", "2"}, endless_cases);
+  const json made = judged({"--time-limit", "30"}, endless_cases);
   EXPECT_EQ(made.at("verdict"), "wrong") << made.dump(1);
   EXPECT_EQ(made.at("rows").at(0).at("correct"), false);
   EXPECT_THAT(words_of(made), Contains(testing::AnyOf("timeout", "crash", "device_lost")));

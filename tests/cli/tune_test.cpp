@@ -303,6 +303,7 @@ std::string ratio_after(const std::string& words, const std::string& text) {
 }
 
 TEST_F(TuningOfACopy, ACandidateThatHangsCostsItselfAlone) {
+  write_op("60000, 1, 2, 45000");
   const ProcessResult tuned = tune({"--inject-fault", "host-loop@*candidate_2*", "--hang-limit", "8"});
   EXPECT_EQ(tuned.exit_code, 1) << tuned.out << tuned.err;
   EXPECT_THAT(tuned.out, HasSubstr("left out at all shapes: rounds=2 is TIMEOUT"));
@@ -310,6 +311,7 @@ TEST_F(TuningOfACopy, ACandidateThatHangsCostsItselfAlone) {
 }
 
 TEST_F(TuningOfACopy, AnEntryHasTheFiguresOfTheConfirmation) {
+  write_op("60000, 1, 2, 45000");  // so slow a default that no pause of a busy machine is longer
   const ProcessResult tuned = tune();
   ASSERT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   EXPECT_EQ(ratio_after("slow_copy plain", tuned.out), ratio_after("confirmed slow_copy plain", tuned.err));

@@ -48,8 +48,8 @@ inline std::vector<std::string> column_of(const std::string& csv, const std::str
 class External : public ::testing::Test {
  protected:
   ProcessResult run_ops(const fs::path& ops, std::vector<std::string> more = {}) {
-    std::vector<std::string> words{"run",   "--ops", ops.string(),   "--tier",
-                                   "smoke", "--out", folder / "out", "--overwrite"};
+    std::vector<std::string> words{"run",   "--ops",        ops.string(),  "--tier",     "smoke",
+                                   "--out", folder / "out", "--overwrite", "--ceilings", "none"};
     words.insert(words.end(), more.begin(), more.end());
     return assay(words);
   }

@@ -78,11 +78,12 @@ TEST_F(External, AWriteBehindTheEndIsFound) {
 }
 
 /// Each program finds the data that the tensor begins with: without that only the first of many were right.
+/// Ceilings that are measured on a busy machine are too low, and would make times SUSPECT.
 TEST_F(External, WhatIsUpdatedInPlaceIsTimedAloneAndBeginsAnew) {
   folder.write("cases.yaml",
                "op: axpy\ncases:\n  - {name: twice, mode: perf, cache: both, elements: 1048576}\n");
   const ProcessResult result = assay({"run", folder / "cases.yaml", "--ops", (here / "axpy").string(),
-                                      "--budget", "0.05", "--out", folder / "out"});
+                                      "--budget", "0.05", "--ceilings", "none", "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   const std::string perf = read_file(device_folder(folder / "out") / "perf.csv");
   EXPECT_EQ(column_of(perf, "status"), (std::vector<std::string>{"PASS", "PASS"}));
@@ -94,7 +95,7 @@ TEST_F(External, WhatIsUpdatedInPlaceIsTimedAloneAndBeginsAnew) {
 TEST_F(External, AProgramTooShortToBeTimedAloneSaysSo) {
   folder.write("cases.yaml", "op: axpy\ncases:\n  - {name: tiny, mode: both, elements: 4}\n");
   const ProcessResult result = assay({"run", folder / "cases.yaml", "--ops", (here / "axpy").string(),
-                                      "--budget", "0.05", "--out", folder / "out"});
+                                      "--budget", "0.05", "--ceilings", "none", "--out", folder / "out"});
   const std::string perf = read_file(device_folder(folder / "out") / "perf.csv");
   EXPECT_EQ(column_of(perf, "status"), (std::vector<std::string>{"SKIPPED"})) << result.out;
   EXPECT_THAT(perf, HasSubstr("timed alone, once per submission; it takes"));
@@ -125,8 +126,8 @@ TEST_F(External, FaultsAreTriedInItsKernelsAlone) {
 }
 
 TEST_F(External, PointsAreDrawnOfWhatIsUpdatedInPlace) {
-  const ProcessResult result = assay({"fuzz", "axpy", "--ops", (here / "axpy").string(), "--seconds", "10",
-                                      "--seed", "1", "--out", folder / "fuzz"});
+  const ProcessResult result = assay({"fuzz", "axpy", "--ops", (here / "axpy").string(), "--points", "20",
+                                      "--seconds", "600", "--seed", "1", "--out", folder / "fuzz"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(result.out, HasSubstr("PASS"));
 }
@@ -270,8 +271,9 @@ TEST_F(External, OtherCommandsTakeThem) {
   EXPECT_THAT(assay({"ops", "row_softmax", "--ops", ops}).out, HasSubstr("softmax over the last dim"));
   EXPECT_THAT(assay({"ops", "--ops", ops}).out, HasSubstr("row_softmax"));
   EXPECT_THAT(assay({"schema", "--ops", ops}).out, HasSubstr("row_softmax"));
-  const ProcessResult fuzzed = assay({"fuzz", "row_argmax", "--ops", (here / "row_argmax").string(),
-                                      "--seconds", "2", "--seed", "1", "--out", folder / "fuzz"});
+  const ProcessResult fuzzed =
+      assay({"fuzz", "row_argmax", "--ops", (here / "row_argmax").string(), "--points", "5", "--seconds",
+             "600", "--seed", "1", "--out", folder / "fuzz"});
   EXPECT_EQ(fuzzed.exit_code, 0) << fuzzed.out << fuzzed.err;
 }
 

@@ -17,6 +17,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <limits>
 #include <map>
 #include <ostream>
 #include <random>
@@ -130,10 +132,10 @@ class Fuzzing {
   bool is_stopped() const { return stop_requested_ && stop_requested_(); }
   bool must_stop() const { return is_stopped() || watch_.s() > options_.seconds; }
 
-  /// Points of the next ops in turn.
+  /// Points of the next ops in turn; none if enough are drawn.
   std::vector<Case> drawn_batch() {
     std::vector<Case> batch;
-    for (std::size_t i = 0; i < variants_of_a_batch; ++i) {
+    for (std::size_t i = 0; i < variants_of_a_batch && batch.size() < points_left(); ++i) {
       const RandomPoints points(next_op());
       const std::optional<Case> base = points.next(draw_);
       if (!base) continue;
@@ -142,7 +144,14 @@ class Fuzzing {
         if (std::optional<Case> made = points.sibling(*base, draw_)) batch.push_back(*std::move(made));
       }
     }
+    if (batch.size() > points_left())
+      batch.erase(batch.begin() + static_cast<std::ptrdiff_t>(points_left()), batch.end());
+    drawn_ += batch.size();
     return batch;
+  }
+
+  std::size_t points_left() const {
+    return options_.points.value_or(std::numeric_limits<std::size_t>::max()) - drawn_;
   }
 
   const Op& next_op() {
@@ -255,6 +264,7 @@ class Fuzzing {
   std::map<Status, std::size_t> ended_;
   std::map<std::string, std::size_t> kinds_;  ///< of failures: by op, impl, status and metric
   std::vector<Found> new_;                    ///< the first of each kind, not yet shrunk
+  std::size_t drawn_ = 0;                     ///< points
   std::size_t turn_ = 0;                      ///< ops that were drawn from
   std::size_t files_ = 0;
 };

@@ -22,6 +22,7 @@ struct FuzzOptions {
   std::vector<std::string> ops;                   ///< names or globs; empty: all
   std::vector<std::filesystem::path> op_folders;  ///< --ops: folders of ops that manifests declare
   double seconds = 60;                            ///< for drawing and running points
+  std::optional<std::size_t> points;              ///< that are drawn at most; absent: no limit
   double shrink_seconds = 60;                     ///< for making one failure smaller
   std::optional<std::uint64_t> seed;              ///< absent: drawn at random
   bool keep_going = false;                        ///< look for other failures after the first

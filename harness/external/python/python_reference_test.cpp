@@ -161,13 +161,13 @@ TEST_F(PythonReferenceTest, HasAnEmptyEnvironmentAndANewFolder) {
 TEST_F(PythonReferenceTest, EndsAtItsLimits) {
   limits.seconds = 1;
   const Stopwatch watch;
-  EXPECT_THAT(failure("import time\ndef f(x):\n    time.sleep(100)\n"),
+  EXPECT_THAT(failure("import time\ndef f(x):\n    time.sleep(1000)\n"),
               HasSubstr("it took more than 1 s and was stopped"));
-  limits.seconds = 20;
+  limits.seconds = 200;  // a busy machine takes long for a second of CPU time
   limits.cpu_seconds = 1;
   EXPECT_THAT(failure("def f(x):\n    while True:\n        pass\n"),
               HasSubstr("does it take more than 1 s of CPU time"));
-  EXPECT_LT(watch.s(), 60);
+  EXPECT_LT(watch.s(), 200);
   limits.cpu_seconds = 20;
   limits.memory_bytes = std::uint64_t{2} << 30;
   EXPECT_THAT(failure("def f(x):\n    return {'y': bytearray(4 << 30)}\n"), HasSubstr("MemoryError"));

@@ -64,8 +64,9 @@ TEST_F(ClockProbeTest, ABurdenIsADispatchOfAsMuchWorkAsItsTimeAsksFor) {
     return program.dispatches.back().push.words().front();
   };
   EXPECT_EQ(rounds_of(0), 1U) << "an empty dispatch at least";
-  EXPECT_GT(rounds_of(100 * us), 1U);
-  EXPECT_NEAR(rounds_of(1000 * us), 10.0 * rounds_of(100 * us), 10.0);
+  // Far longer than the probe, which may have only one round if the machine was busy when it was chosen.
+  EXPECT_GT(rounds_of(10'000 * us), 1U);
+  EXPECT_NEAR(rounds_of(100'000 * us), 10.0 * rounds_of(10'000 * us), 10.0);
 }
 
 TEST_F(ClockProbeTest, CanEndATimedSubmission) {

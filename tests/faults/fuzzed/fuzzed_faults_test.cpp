@@ -60,7 +60,7 @@ TEST_P(FuzzedFaults, AreFoundAndShrunk) {
   // In CI the time is none that a busy machine exceeds: the same points are drawn, and these find it at once.
   const std::string seconds = fault.in_ci ? "200" : "60";
   const ProcessResult result = assay({"fuzz", fault.fuzzed_op, "--shaders", shaders, "--seconds", seconds,
-                                      "--seed", "1", "--out", folder / "out"});
+                                      "--shrink-seconds", "600", "--seed", "1", "--out", folder / "out"});
   ASSERT_EQ(result.exit_code, 1) << result.out << result.err;
   const std::vector<fs::path> files = cases_found(folder / "out");
   ASSERT_FALSE(files.empty()) << result.out;
