@@ -44,9 +44,12 @@ fs::path file_of(const std::string& asked) {
     }
   }
   if (fs::exists(asked, error)) return asked;
+  const std::set<std::string> names = shipped();
   throw Error(printable_line(fmt::format(
-      "looking for the device profile '{}': there is no such file, and the shipped profiles are: {}",
-      shortened(asked, most_name), fmt::join(shipped(), ", "))));
+      "looking for the device profile '{}': there is no such file, and {}", shortened(asked, most_name),
+      names.empty()
+          ? "no folder profiles/ with the shipped ones here, next to the binary or in ../share/assay from it"
+          : fmt::format("the shipped profiles are: {}", fmt::join(names, ", ")))));
 }
 
 bool is_shipped(const fs::path& file) {

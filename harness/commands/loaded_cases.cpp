@@ -203,7 +203,8 @@ LoadResult load_and_complain(const CaseOptions& options, const Registry& registr
   if (!loaded.errors.empty()) {
     errors << loaded.errors.size() << (loaded.errors.size() == 1 ? " error" : " errors")
            << (options.values.empty() ? " in case files" : " in case files or --set")
-           << "; the other cases are used, and the exit code will be 2\n";
+           << (loaded.cases.empty() ? "; no case is left, and the exit code is 2\n"
+                                    : "; the other cases are used, and the exit code will be 2\n");
   }
   return loaded;
 }

@@ -55,8 +55,10 @@ class ProfileText {
     try {
       return Json::parse(text,
                          [this](int, Json::parse_event_t event, Json& value) { return take(event, value); });
-    } catch (const Json::exception& error) {
-      throw Error(message(error.what()));
+    } catch (const Json::parse_error& error) {
+      throw Error(message("it is not JSON from " + place_of(text, error.byte) + " on"));
+    } catch (const Json::out_of_range&) {
+      throw Error(message("a number in it is larger than any double"));
     }
   }
 
@@ -69,6 +71,14 @@ class ProfileText {
     std::set<std::string> names;
     std::string name;  ///< the member that is being read; empty in an array
   };
+
+  /// Of a byte that is counted from 1.
+  static std::string place_of(std::string_view text, std::size_t byte) {
+    const std::string_view before = text.substr(0, byte == 0 ? 0 : byte - 1);
+    const std::size_t line_begin = before.rfind('\n') + 1;  // 0 in the first line
+    return fmt::format("line {}, column {}", std::ranges::count(before, '\n') + 1,
+                       before.size() - line_begin + 1);
+  }
 
   std::string message(const std::string& what) const {
     return printable_line(fmt::format("reading the device profile '{}': {}", file_, shortened(what, 300)));

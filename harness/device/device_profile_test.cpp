@@ -162,6 +162,12 @@ TEST(DeviceProfile, NamesThePlaceOfWhatIsWrong) {
               HasSubstr("deviceType is \"toaster\"; it must be one of Vulkan's types"));
 }
 
+TEST(DeviceProfile, SaysWhereAFileIsNotJson) {
+  EXPECT_EQ(error_of("# notes"),
+            "reading the device profile 'some.json': it is not JSON from line 1, column 1 on");
+  EXPECT_THAT(error_of("{\n  \"a\": 1,\n  oops\n}"), HasSubstr("from line 3, column 3 on"));
+}
+
 TEST(DeviceProfile, RefusesFilesOfAnotherForm) {
   EXPECT_THAT(error_of(""), HasSubstr("some.json"));
   EXPECT_THAT(error_of("{\n\"capabilities\": x}"), HasSubstr("line 2"));

@@ -4,6 +4,8 @@
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace assay::ops {
@@ -11,17 +13,43 @@ namespace {
 
 constexpr std::int64_t bytes_of_float_vector = 16;
 
-Program elementwise(const BuildContext& context, const std::string& name) {
-  const Physical y = context.physical(2);
+std::int64_t add_words(Dispatch& dispatch, const Physical& y) {
   const bool whole =
       y.elements() * static_cast<std::int64_t>(size_of(y.dtype())) % bytes_of_float_vector == 0;
   const std::int64_t vectors = y.bytes() / (whole ? bytes_of_float_vector : 4);
-  Dispatch dispatch{.label = name, .shader = name + ".comp"};
-  dispatch.defines = {{"F16", flag(y.dtype() == DType::F16)}, {"WHOLE_QUADS", flag(whole)}};
+  dispatch.defines.push_back({"WHOLE_QUADS", flag(whole)});
   dispatch.push.add(vectors);
+  return vectors;
+}
+
+std::int64_t add_texels(Dispatch& dispatch, const Physical& y) {
+  const auto [width, height, depth] = y.extent();
+  const std::int64_t texels = std::int64_t{width} * height * depth;
+  dispatch.defines.push_back({"WHOLE_QUADS", "1"});
+  dispatch.push.add(texels).add(std::int64_t{width}).add(std::int64_t{height});
+  add(dispatch.push, divider(width));
+  add(dispatch.push, divider(height));
+  return texels;
+}
+
+Program elementwise(const BuildContext& context, const std::string& name) {
+  const Physical y = context.physical(2);
+  Dispatch dispatch{.label = name, .shader = name + ".comp"};
+  dispatch.defines = {{"F16", flag(y.dtype() == DType::F16)}, texture_define(y.form())};
+  const std::int64_t vectors = is_texture(y.form()) ? add_texels(dispatch, y) : add_words(dispatch, y);
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   set_vector_grid(dispatch, context, vectors, 1);
   return {.dispatches = {std::move(dispatch)}};
+}
+
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (point.forms[i] == point.forms[2]) continue;
+    return fmt::format(
+        "{} is {} and y is {}: an invocation writes where it reads, so both need the same storage and layout",
+        point.tensors[i].name, to_string(point.forms[i]), to_string(point.forms[2]));
+  }
+  return any_too_large(point.tensors, point.forms);
 }
 
 }  // namespace
@@ -31,7 +59,10 @@ std::vector<TensorSpec> float_operands(const Params& params, std::string first, 
   TensorSpec a{.name = std::move(first),
                .dtype = dtype,
                .shape = params.ints("shape"),
-               .forms = {{Storage::Buffer, Layout::WP}}};
+               .forms = {{Storage::Buffer, Layout::WP},
+                         {Storage::Texture3D, Layout::WP},
+                         {Storage::Texture3D, Layout::HP},
+                         {Storage::Texture3D, Layout::CP}}};
   TensorSpec b = a;
   b.name = std::move(second);
   TensorSpec y = a;
@@ -48,10 +79,10 @@ std::vector<ParamSpec> float_operand_params(const std::string& tensors) {
 
 Impl elementwise_floats(const std::string& name, double unit_error) {
   return {.name = "elementwise",
-          .summary = "one dispatch: 16 bytes at a time",
+          .summary = "one dispatch: 16 bytes or a texel at a time",
           .tunables = {local_size_tunable(), vectors_tunable()},
           .build = [name](const BuildContext& context) { return elementwise(context, name); },
-          .invalid_reason = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); },
+          .invalid_reason = invalid_reason,
           .unit_error = [unit_error](const BuildContext&) { return unit_error; }};
 }
 

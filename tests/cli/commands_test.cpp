@@ -81,7 +81,8 @@ TEST(Commands, OpsDescribesAnOp) {
   EXPECT_THAT(assay({"ops", "q8ta_pixel_shuffle"}).out, HasSubstr("upscale_factor"));
   const ProcessResult unknown = assay({"ops", "q8ta_pixel_shufle"});
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("there is no op 'q8ta_pixel_shufle'"));
+  EXPECT_THAT(unknown.err,
+              HasSubstr("there is no op 'q8ta_pixel_shufle'; did you mean 'q8ta_pixel_shuffle'?"));
 }
 
 TEST(Commands, OpsNamesTheFilesOfAnOp) {

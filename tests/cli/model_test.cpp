@@ -30,7 +30,7 @@ TEST(Model, AFileBecomesCasesThatPass) {
       assay({"model", folder.write("Small-Llama.json", small_config), "--out", out, "--prompt", "5"});
   ASSERT_EQ(made.exit_code, 0) << made.err;
   EXPECT_THAT(made.out, AllOf(HasSubstr("wrote " + out + "/rms_norm.yaml\n"), HasSubstr("34 cases of 7 ops."),
-                              HasSubstr("assay summary --model small_llama assay-out")));
+                              HasSubstr("assay summary --model small_llama assay-out/scratch\n")));
   const ProcessResult listed = assay({"list", out});
   EXPECT_EQ(listed.exit_code, 0) << listed.err;
   EXPECT_THAT(listed.out, HasSubstr("rotary_embedding/small_llama_decode/attn.rotary_q/pairs\n"));

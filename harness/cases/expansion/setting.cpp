@@ -303,6 +303,12 @@ FillSpec SettingReader::read_fill_spec(const Origin& origin, const std::string& 
   if (!value.is_scalar())
     wrong_value(value, spot, "a fill, {constant: NUMBER}, {npy: FILE} or {npz: FILE, member: NAME}", known);
   const std::optional<FillKind> kind = parse_fill(value.text);
+  known.emplace_back("npz");
+  if (value.text == "npz") {
+    throw Problem(
+        diagnose(*origin.caret,
+                 "fill 'npz' needs a tensor, a file and a member: fill: {x: {npz: FILE, member: NAME}}"));
+  }
   if (!kind) throw unknown_name(*origin.caret, "fill", value.text, known);
   if (*kind == FillKind::Npy) {
     throw Problem(diagnose(*origin.caret, "fill 'npy' needs a tensor and a file: fill: {x: {npy: FILE}}"));

@@ -309,6 +309,10 @@ const BadInput setting_inputs[] = {
      R"(case.yaml:8:5: error: fill 'npy' needs a tensor and a file: fill: {x: {npy: FILE}}
         fill: npy
         ^)"},
+    {"FillNpzWithoutAFile", shuffle_file + "    fill: npz\n", 0,
+     R"(case.yaml:8:5: error: fill 'npz' needs a tensor, a file and a member: fill: {x: {npz: FILE, member: NAME}}
+        fill: npz
+        ^)"},
     {"FillOfAnUnknownMap", shuffle_file + "    fill: {x: {constnat: 3}}\n", 0,
      R"(case.yaml:8:16: error: unknown key 'constnat'
         fill: {x: {constnat: 3}}

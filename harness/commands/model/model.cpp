@@ -78,7 +78,7 @@ void report(const fs::path& folder, const std::vector<CaseFile>& files, const st
     terminal.out << "wrote " << printable_line((folder / file.name).lexically_normal().string()) << '\n';
   terminal.out << fmt::format(
       "\n{} cases of {} ops.\nRun them, and add up the times of a step:\n"
-      "  assay run {} --mode perf\n  assay summary --model {} assay-out\n",
+      "  assay run {} --mode perf\n  assay summary --model {} assay-out/scratch\n",
       cases.size(), files.size() - 1, printable_line(shell_word(folder.lexically_normal().string())), name);
 }
 

@@ -181,8 +181,9 @@ TEST(Journal, KeepsTheBlocksOfRowsThatAKillFoundTakingTurns) {
   EXPECT_THAT(text, HasSubstr("\"block\",\"row\":1,"));
   const RunReport report = read_journal(journal.path());
   EXPECT_EQ(report.records[0].status, Status::Missing);
-  EXPECT_EQ(report.records[0].reason,
-            "not finished: the run ended while another case of its group was running");
+  EXPECT_EQ(
+      report.records[0].reason,
+      "not finished: the run ended while another case, which shares its data or its timing, was running");
   EXPECT_EQ(report.records[1].status, Status::Crash);
   for (const Record& record : report.records)
     EXPECT_FALSE(record.perf.has_value()) << "not sampled to its end";
@@ -202,8 +203,9 @@ TEST(Journal, BlamesAKillOnTheRowWhoseTurnItWas) {
     for (std::size_t row = 0; row < 3; ++row)
       EXPECT_EQ(report.records[row].status, row == turns[last] ? Status::Crash : Status::Missing) << last;
     if (last > 0) {
-      EXPECT_EQ(report.records[1 - turns[last]].reason,
-                "not finished: the run ended while another case of its group was running");
+      EXPECT_EQ(
+          report.records[1 - turns[last]].reason,
+          "not finished: the run ended while another case, which shares its data or its timing, was running");
     }
     EXPECT_EQ(report.records[2].reason, "not reached: the run ended before it");
   }

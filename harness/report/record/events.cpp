@@ -16,9 +16,11 @@ namespace {
 Record unfinished(const RowEvents& events) {
   Record record;
   record.status = events.running ? Status::Crash : Status::Missing;
-  record.reason = events.running ? "the run ended while this case was running"
-                  : events.begun ? "not finished: the run ended while another case of its group was running"
-                                 : "not reached: the run ended before it";
+  record.reason =
+      events.running ? "the run ended while this case was running"
+      : events.begun
+          ? "not finished: the run ended while another case, which shares its data or its timing, was running"
+          : "not reached: the run ended before it";
   return record;
 }
 
@@ -114,7 +116,7 @@ std::string repro_line(const RunInfo& run, const RowInfo& info) {
   const std::string file = (info.where.file.starts_with('-') ? "./" : "") + info.where.file;
   std::string line =
       fmt::format("assay run {} --filter '{}' --mode {}", shell_word(file), case_id(info), info.mode);
-  if (info.shaders) line += fmt::format(" --shaders '{}'", *info.shaders);
+  if (info.shaders) line += " --shaders " + shell_word(*info.shaders);
   return line + (run.repro_options.empty() ? "" : " ") + run.repro_options;
 }
 

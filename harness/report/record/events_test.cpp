@@ -92,12 +92,14 @@ TEST(ReproLine, NamesTheCaseAndTheShadersOfTheRow) {
   info.versus = true;
   info.shaders = "other";
   EXPECT_EQ(repro_line({}, info),
-            "assay run cases/flip.yaml --filter 'flip/small/plain' --mode perf --shaders 'other'");
+            "assay run cases/flip.yaml --filter 'flip/small/plain' --mode perf --shaders other");
   info.versus = false;
   info.cache = "hot";
   EXPECT_EQ(repro_line({}, info),
-            "assay run cases/flip.yaml --filter 'flip/small/plain/cold/versus' --mode perf --shaders 'other'")
+            "assay run cases/flip.yaml --filter 'flip/small/plain/cold/versus' --mode perf --shaders other")
       << "the id that the case has in its file";
+  info.shaders = "it's";
+  EXPECT_THAT(repro_line({}, info), testing::EndsWith(R"( --shaders 'it'\''s')"));
 }
 
 TEST(ReproLine, DoesNotLetAFileNameBeAnOption) {

@@ -74,8 +74,9 @@ std::string period_text(const NightSummaries& nights, const TrackChanges& found)
 }
 
 std::string coverage_text(const TrackChanges& found) {
-  std::string text =
-      fmt::format("{} nights, {} judged", found.track->nights.size(), counted_rows(found.rows_with_levels));
+  const std::size_t nights = found.track->nights.size();
+  std::string text = fmt::format("{} {}, {} judged", nights, nights == 1 ? "night" : "nights",
+                                 counted_rows(found.rows_with_levels));
   if (found.rows_with_levels > 0) {
     text += fmt::format("; half of them see a change of {} % once it has lasted 3 nights",
                         fixed(100 * found.visible, 1));

@@ -96,6 +96,12 @@ TEST(TrendText, SaysWhatIsNotComparedAndWhatWasTakenOut) {
               HasSubstr("\n1 row is not compared with times from before: their tunables were others\n"));
 }
 
+TEST(TrendText, OneNightIsNoPlural) {
+  SlowerOnTheEighth nights(1);
+  nights.track.nights.resize(1);
+  EXPECT_THAT(nights.text(), HasSubstr("1 night, 0 rows judged"));
+}
+
 TEST(TrendText, BearsADateThatIsNone) {
   SlowerOnTheEighth nights(1);
   nights.nights.all.back().run.date = "\x1b[31m";
