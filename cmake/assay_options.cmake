@@ -16,7 +16,7 @@ target_compile_options(assay_options INTERFACE
   -Wno-restrict)  # GCC 12 reports it falsely for `"literal" + std::string` (its bug 105651)
 # Reference arithmetic is IEEE, in the order written: no contraction into fused multiply-adds.
 target_compile_options(assay_options INTERFACE -ffp-contract=off)
-if(gcc)
+if(gcc AND ASSAY_PRECOMPILE) # not for the tools preset: clang-tidy refuses options that clang does not have
   # Sources that are compiled together need 1 GiB. To collect garbage before 0.5 GiB are in use costs a tenth of the time.
   target_compile_options(assay_options INTERFACE "SHELL:--param ggc-min-heapsize=500000")
 endif()
