@@ -1,7 +1,5 @@
 #include "harness/base/error.h"
-#include "harness/base/text.h"
 #include "harness/cases/describe/describe.h"
-#include "harness/cases/yaml/nearest.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
 #include "harness/commands/context.h"
@@ -56,18 +54,10 @@ std::vector<std::string> includes_of(const std::vector<std::string>& shaders) {
   return {included.begin(), included.end()};
 }
 
-std::string no_such_op(const std::string& name, const Registry& registry) {
-  std::vector<std::string> names;
-  for (const Op& op : registry.ops()) names.push_back(op.name);
-  const std::string meant = cases::nearest(name, names);
-  return fmt::format("there is no op '{}'{}", printable_line(name),
-                     meant.empty() ? "; `assay ops` lists them" : fmt::format("; did you mean '{}'?", meant));
-}
-
 ExitCode print_op(const OpsOptions& options, const Registry& registry) {
   const std::string& name = options.name;
   const Op* op = registry.find(name);
-  if (op == nullptr) throw Error(no_such_op(name, registry));
+  if (op == nullptr) throw Error(app::no_such_op(name, registry));
   const std::vector<Case> cases = cases_if_any(options, registry);
   const auto example = std::ranges::find(cases, op, &Case::op);
   const OpFiles files = files_of(*op, cases, gpu::path_in_tree);

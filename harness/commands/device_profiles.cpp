@@ -27,9 +27,8 @@ constexpr std::size_t most_name = 60;  ///< columns of a profile's name, which n
 std::set<std::string> shipped() {
   std::set<std::string> names;
   for (const fs::path& folder : data_folders("profiles")) {
-    std::error_code error;
-    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-      if (at->path().extension() == ".json") names.insert(at->path().stem().string());
+    for (const fs::path& file : sorted_entries(folder)) {
+      if (file.extension() == ".json") names.insert(file.stem().string());
     }
   }
   return names;
@@ -47,9 +46,8 @@ fs::path file_of(const std::string& asked) {
   const std::set<std::string> names = shipped();
   throw Error(printable_line(fmt::format(
       "looking for the device profile '{}': there is no such file, and {}", shortened(asked, most_name),
-      names.empty()
-          ? "no folder profiles/ with the shipped ones here, next to the binary or in ../share/assay from it"
-          : fmt::format("the shipped profiles are: {}", fmt::join(names, ", ")))));
+      names.empty() ? fmt::format("there is no folder profiles/ with the shipped ones {}", data_places)
+                    : fmt::format("the shipped profiles are: {}", fmt::join(names, ", ")))));
 }
 
 bool is_shipped(const fs::path& file) {

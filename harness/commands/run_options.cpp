@@ -28,6 +28,14 @@ std::vector<std::filesystem::path> data_folders(const char* name) {
   return {name, binary / name, binary / "../share/assay" / name};
 }
 
+std::string no_such_op(const std::string& name, const Registry& registry) {
+  std::vector<std::string> names;
+  for (const Op& op : registry.ops()) names.push_back(op.name);
+  const std::string meant = cases::nearest(name, names);
+  return fmt::format("there is no op '{}'{}", printable_line(name),
+                     meant.empty() ? "; `assay ops` lists them" : fmt::format("; did you mean '{}'?", meant));
+}
+
 namespace {
 
 /// "; did you mean --impl 'tiled'?" for asked names that no case has.
@@ -129,10 +137,9 @@ std::vector<std::filesystem::path> CaseOptions::paths(const std::filesystem::pat
   for (const std::filesystem::path& candidate : data_folders("cases")) {
     if (std::filesystem::is_directory(candidate) && !is_untrusted(candidate)) return {candidate};
   }
-  throw Error(fmt::format(
-      "looking for cases: there is no folder cases/ here, next to the binary or in ../share/assay from it{}; "
-      "give case files or folders",
-      untrusted.empty() ? "" : fmt::format(", outside of '{}'", untrusted.string())));
+  throw Error(fmt::format("looking for cases: there is no folder cases/ {}{}; give case files or folders",
+                          data_places,
+                          untrusted.empty() ? "" : fmt::format(", outside of '{}'", untrusted.string())));
 }
 
 /// The manifests of `op_folders`; a folder without any is returned itself: load_ops() reports the error.

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::app {
@@ -22,6 +23,11 @@ namespace assay::app {
 /// The places of a folder that comes with assay ("cases"): in the current directory, next to the binary, in
 /// ../share/assay from it.
 std::vector<std::filesystem::path> data_folders(const char* name);
+/// These places, for "no folder cases/ ..." in messages.
+inline constexpr std::string_view data_places = "here, next to the binary or in ../share/assay from it";
+
+/// "there is no op 'q8ta_rleu'; did you mean 'q8ta_relu'?"
+std::string no_such_op(const std::string& name, const Registry& registry);
 
 /// The options that select cases, shared by `run` and `list`.
 struct CaseOptions {

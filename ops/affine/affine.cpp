@@ -386,11 +386,7 @@ Dispatch affine_dispatch(const BuildContext& context, std::string label, std::st
 }
 
 std::optional<std::string> affine_invalid_reason(const ImplPoint& point) {
-  if (point.forms.front() != point.forms.back()) {
-    return point.tensors.front().name + " is " + to_string(point.forms.front()) + " and " +
-           point.tensors.back().name + " is " + to_string(point.forms.back()) +
-           ": an invocation writes where it reads, so both need the same storage and layout";
-  }
+  if (auto reason = unequal_forms(point, 0, point.tensors.size() - 1)) return reason;
   const std::int64_t elements = numel(point.params.ints("shape"));
   if (elements >= std::int64_t{1} << 31) {
     return std::to_string(elements) + " elements exceed the 2^31 - 1 that this kernel can count";

@@ -93,6 +93,13 @@ std::optional<std::string> too_large(const Physical& physical) {
          " exceed the 2^31 - 1 that this kernel can count";
 }
 
+std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k) {
+  if (point.forms[i] == point.forms[k]) return std::nullopt;
+  return point.tensors[i].name + " is " + to_string(point.forms[i]) + " and " + point.tensors[k].name +
+         " is " + to_string(point.forms[k]) +
+         ": an invocation writes where it reads, so both need the same storage and layout";
+}
+
 std::optional<std::string> any_too_large(std::span<const TensorSpec> tensors, std::span<const Form> forms) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (auto reason = too_large({forms[i], tensors[i].dtype, tensors[i].shape})) {

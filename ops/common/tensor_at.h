@@ -65,6 +65,10 @@ std::array<Physical::Stride, 4> kernel_strides(const Physical& physical);
 /// Adds the #defines `<side>_TYPE` and `<side>_STORAGE`.
 void add_form_defines(Dispatch& dispatch, const std::string& side, const Physical& physical);
 
+/// Why a kernel whose invocations write where they read cannot take the tensors at `i` and `k` in their
+/// forms, which must be equal, or nothing.
+std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k);
+
 /// Why kernels that count with 32-bit integers cannot take this tensor, or nothing.
 std::optional<std::string> too_large(const Physical& physical);
 /// Why such kernels cannot take one of a case's tensors in its form, or nothing; the reason begins with the

@@ -23,6 +23,17 @@ TEST(ScaleExcludes, ScalesWhoseStepsADeviceMayFlushOrThatOverflow) {
   }
 }
 
+TEST(UnequalForms, AreNamedWithTheirTensors) {
+  const Params params;
+  const std::vector<TensorSpec> tensors{{.name = "x"}, {.name = "y"}};
+  const std::vector<Form> equal(2, {Storage::Buffer, Layout::WP});
+  EXPECT_EQ(unequal_forms(ImplPoint{params, tensors, equal, {}}, 0, 1), std::nullopt);
+  const std::vector<Form> mixed{{Storage::Texture3D, Layout::WP}, {Storage::Buffer, Layout::WP}};
+  EXPECT_THAT(
+      unequal_forms(ImplPoint{params, tensors, mixed, {}}, 0, 1).value_or(""),
+      testing::StartsWith("x is texture3d/WP and y is buffer/WP: an invocation writes where it reads"));
+}
+
 }  // namespace
 
 }  // namespace assay::ops

@@ -4,8 +4,6 @@
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 namespace assay::ops {
@@ -44,10 +42,7 @@ Program elementwise(const BuildContext& context, const std::string& name) {
 
 std::optional<std::string> invalid_reason(const ImplPoint& point) {
   for (std::size_t i = 0; i < 2; ++i) {
-    if (point.forms[i] == point.forms[2]) continue;
-    return fmt::format(
-        "{} is {} and y is {}: an invocation writes where it reads, so both need the same storage and layout",
-        point.tensors[i].name, to_string(point.forms[i]), to_string(point.forms[2]));
+    if (auto reason = unequal_forms(point, i, 2)) return reason;
   }
   return any_too_large(point.tensors, point.forms);
 }

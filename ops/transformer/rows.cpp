@@ -4,8 +4,6 @@
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -98,14 +96,9 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
 }
 
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point) {
-  const auto differs = [&](std::size_t i) {
-    return point.tensors[i].forms.size() > 1 && point.forms[i] != point.forms[0];
-  };
   for (std::size_t i = 1; i < point.tensors.size(); ++i) {
-    if (!differs(i)) continue;
-    return fmt::format(
-        "{} is {} and {} is {}: an invocation writes where it reads, so both need the same storage",
-        point.tensors[0].name, to_string(point.forms[0]), point.tensors[i].name, to_string(point.forms[i]));
+    if (point.tensors[i].forms.size() == 1) continue;  // weights, which are in buffers whatever x is
+    if (auto reason = unequal_forms(point, 0, i)) return reason;
   }
   return any_too_large(point.tensors, point.forms);
 }

@@ -64,7 +64,7 @@ TEST(Resume, RunsNoFinishedRowAgainButOneThatWasToBeTriedOnceMore) {
 }
 
 TEST(Resume, GoesOnWhenTheDiskIsNoLongerFull) {
-  // Files may grow to so many blocks of 512 bytes: the journal's plan fits, its rows do not.
+  // `ulimit -f` counts blocks of 512 bytes: the journal's plan fits, its rows do not.
   const MockFarm farm;
   const std::string run = std::string(ASSAY_BINARY) + " run " + farm.file + " --out " +
                           (farm.folder / "out").string() + " --worker-command '" +

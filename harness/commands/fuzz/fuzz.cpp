@@ -5,7 +5,6 @@
 #include "harness/base/file.h"
 #include "harness/base/text.h"
 #include "harness/cases/select.h"
-#include "harness/cases/yaml/nearest.h"
 #include "harness/commands/context.h"
 #include "harness/commands/fuzz/shrink.h"
 #include "harness/commands/points/random_point.h"
@@ -75,10 +74,7 @@ std::vector<const Op*> chosen_ops(const std::vector<std::string>& patterns, cons
   for (const std::string& pattern : patterns) {
     const auto matches = [&](const std::string& name) { return glob_matches(pattern, name); };
     if (std::ranges::any_of(names, matches)) continue;
-    const std::string meant = cases::nearest(pattern, names);
-    throw Error(
-        fmt::format("choosing the ops to fuzz: there is no op '{}'{}", printable_line(pattern),
-                    meant.empty() ? "; `assay ops` lists them" : fmt::format("; did you mean '{}'?", meant)));
+    throw Error("choosing the ops to fuzz: " + no_such_op(pattern, registry));
   }
   return chosen;
 }

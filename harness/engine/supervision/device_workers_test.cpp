@@ -166,7 +166,7 @@ TEST(DeviceWorkers, RunRowsOfModeAccuSideBySideAndThenTimedOnesInOneAlone) {
   pair.workers.go_on();
   EXPECT_TRUE(pair.workers.is_over());
   EXPECT_EQ(pair.heard.runs, 1);
-  EXPECT_EQ(pair.heard.planned, 6U) << "a plan is told once";
+  EXPECT_EQ(pair.heard.planned, 6U) << "a plan is reported once";
   EXPECT_THAT(pair.heard.ends,
               UnorderedElementsAre("0 PASS", "1 PASS", "2 PASS", "3 PASS", "4 PASS", "5 PASS"));
 }

@@ -35,7 +35,7 @@ TEST(DeviceSupervisor, TriesARowThatCrashedOnceMoreAloneAndGoesOn) {
   EXPECT_THAT(bench.asked(), ElementsAre(2, 3));
   EXPECT_THAT(bench.heard.ends, ElementsAre("0 PASS", "1 CRASH REPRODUCED"));
   EXPECT_THAT(bench.heard.reasons.back(), AllOf(HasSubstr("SIGSEGV"), HasSubstr("assert(x) failed")));
-  EXPECT_EQ(bench.heard.planned, 4U) << "a plan is told once";
+  EXPECT_EQ(bench.heard.planned, 4U) << "a plan is reported once";
   EXPECT_EQ(bench.heard.runs, 1);
 }
 
