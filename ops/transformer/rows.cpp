@@ -53,6 +53,10 @@ std::int64_t RowSharing::steps() const {
   return div_up(quads(), columns);
 }
 
+bool RowSharing::is_complete(std::int64_t invocations) const {
+  return invocations == rows * columns && width % (quad * columns) == 0 && steps() <= most_kept;
+}
+
 RowSharing row_sharing(const BuildContext& context) {
   const Shape& shape = context.tensors[0].shape;
   RowSharing sharing{.rows = numel(shape) / shape.back(), .width = shape.back()};
@@ -78,15 +82,17 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
   dispatch.defines = {{"F16", flag(context.tensors[0].dtype == DType::F16)},
                       {"WHOLE_ROWS", flag(sharing.width % quad == 0)},
                       texture_define(context.forms[0])};
+  dispatch.local_size = {static_cast<std::uint32_t>(sharing.local), 1, 1};
+  dispatch.workgroups = fold_grid(sharing.rows * sharing.columns, dispatch.local_size[0],
+                                  context.device.max_workgroup_count[0]);
+  const std::int64_t invocations = sharing.local * dispatch.workgroups[0] * dispatch.workgroups[1];
   dispatch.constants = {{"column_bits", log2_of(sharing.columns)},
-                        {"kept", static_cast<std::uint32_t>(std::min(sharing.steps(), most_kept))}};
+                        {"kept", static_cast<std::uint32_t>(std::min(sharing.steps(), most_kept))},
+                        {"complete", sharing.is_complete(invocations) ? 1U : 0U}};
   if (is_texture(context.forms[0])) {
     dispatch.constants.push_back({"slice_height", static_cast<std::uint32_t>(context.physical(0).dims().h)});
   }
   dispatch.push.add(sharing.rows).add(sharing.width);
-  dispatch.local_size = {static_cast<std::uint32_t>(sharing.local), 1, 1};
-  dispatch.workgroups = fold_grid(sharing.rows * sharing.columns, dispatch.local_size[0],
-                                  context.device.max_workgroup_count[0]);
   use_subgroups(dispatch, context.device);
   dispatch.shared_bytes = static_cast<std::uint32_t>(sharing.local * 4 * arrays);
   for (std::uint32_t i = 0; i < context.tensors.size(); ++i) {

@@ -24,6 +24,8 @@ struct RowSharing {
   std::int64_t quads() const;
   /// Quads that an invocation reads at most.
   std::int64_t steps() const;
+  /// Whether every one of so many invocations has a row and as many quads of it, all of which it keeps.
+  bool is_complete(std::int64_t invocations) const;
 };
 
 /// How the rows of the op's first tensor are shared, as tuned or by default.

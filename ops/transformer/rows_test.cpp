@@ -61,6 +61,24 @@ TEST_P(RowsTest, RowsLongerThanWhatIsKeptAreReadAgain) {
   }
 }
 
+// Two columns, two workgroups of two rows: what differs from the first shape leaves something to check.
+TEST_P(RowsTest, RowsThatFillTheirInvocationsAreNotChecked) {
+  for (const auto& [shape, complete] : {std::pair{Shape{4, 64}, true},
+                                        {Shape{3, 64}, false},     // half a workgroup is idle
+                                        {Shape{4, 60}, false},     // a column has a quad less
+                                        {Shape{4, 65}, false},     // rows share quads
+                                        {Shape{4, 72}, false}}) {  // more than is kept
+    for (const std::string dtype : {"f32", "f16"}) {
+      Trial point = trial(shape, dtype, true);
+      point.tune = {{"columns", 2}, {"local_size", 4}};
+      point.fill = FillKind::Special;
+      EXPECT_EQ(constant_of(program_of(point).dispatches[0], "complete"), complete ? 1U : 0U);
+      expect_right(point);
+      expect_right(in_textures(point));
+    }
+  }
+}
+
 TEST_P(RowsTest, TexturesOfEveryRankHoldRows) {
   for (const Shape& shape :
        {Shape{7}, Shape{5, 8}, Shape{3, 5, 9}, Shape{2, 3, 5, 132}, Shape{2, 3, 1, 131}}) {

@@ -20,6 +20,7 @@ using references::sdpa_params;
 
 constexpr std::int64_t quad = 4;
 constexpr std::int64_t bytes_of_quad = 16;
+constexpr std::int64_t bytes_of_score = 8;  ///< with its total
 constexpr std::int64_t most_rows = 8, most_keys = 4;
 // A workgroup of a split has at least this many keys; this many workgroups per shader core keep memory busy.
 constexpr std::int64_t least_keys_of_split = 64, workgroups_of_core = 4;
@@ -328,8 +329,7 @@ Dispatch join_parts(const BuildContext& context, const Sdpa& op, std::int64_t sp
   join.local_size = {static_cast<std::uint32_t>(local), 1, 1};
   join.workgroups =
       fold_grid(all_queries(op) * local, join.local_size[0], context.device.max_workgroup_count[0]);
-  join.shared_bytes = static_cast<std::uint32_t>(local * bytes_of_quad);
-  use_subgroups(join, context.device);
+  join.shared_bytes = static_cast<std::uint32_t>(local * (bytes_of_quad + bytes_of_score));
   join.bindings = {partial, Resource::tensor(index_of_y(context))};
   return join;
 }

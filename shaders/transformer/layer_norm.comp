@@ -23,8 +23,8 @@ COLUMN_READER(load_b, b)
 ROW_OUTPUT(3, Y, write_y, store_y, y)
 
 // 0 for elements that are not of the row.
-vec4 deviations(RowPart part, uint place, vec4 values, float mean) {
-  precise vec4 apart = values - mean;
+vec4 deviations(RowPart part, uint place, KEPT_QUAD quad, float mean) {
+  precise vec4 apart = values_of(quad) - mean;
   return mix(vec4(0.0), apart, of_row(part, place));
 }
 
@@ -36,30 +36,30 @@ vec4 normalized(RowPart part, uint place, vec4 apart, float inverse) {
 
 void main() {
   const RowPart part = this_part();
-  vec4 values[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) values[i] = load_x(part, part.first + i * COLUMNS);
+  KEPT_QUAD quads[MOST_KEPT];
+  for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, part.first + i * COLUMNS);
   vec4 total = vec4(0.0);
-  for (uint i = 0u; i < kept; ++i) add_quad(total, values[i]);
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    add_quad(total, load_x(part, place));
+  for (uint i = 0u; i < kept; ++i) add_quad(total, values_of(quads[i]));
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
+    add_quad(total, values_of(load_x(part, place)));
   }
   const float mean = product(row_sum(folded_sum(total), part.lane), push.inverse_width);
 
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
-    values[i] = deviations(part, part.first + i * COLUMNS, values[i], mean);
-    add_quad(squares, scaled_squares(values[i]));
+    add_quad(squares, scaled_squares(deviations(part, part.first + i * COLUMNS, quads[i], mean)));
   }
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
     add_quad(squares, scaled_squares(deviations(part, place, load_x(part, place), mean)));
   }
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
   for (uint i = 0u; i < kept; ++i) {
     const uint place = part.first + i * COLUMNS;
-    if (place < part.last) store_y(part, place, normalized(part, place, values[i], inverse));
+    if (!exists(part, place)) continue;
+    store_y(part, place, normalized(part, place, deviations(part, place, quads[i], mean), inverse));
   }
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
     const vec4 apart = deviations(part, place, load_x(part, place), mean);
     store_y(part, place, normalized(part, place, apart, inverse));
   }

@@ -30,37 +30,37 @@ vec4 added(vec4 values, vec4 more) {
 }
 
 // As h is stored.
-vec4 load_values(RowPart part, uint place) {
-  return reals_of_words(words_of_reals(added(load_x(part, place), load_residual(part, place))));
+KEPT_QUAD load_values(RowPart part, uint place) {
+  return kept_of(added(values_of(load_x(part, place)), values_of(load_residual(part, place))));
 }
-void keep_values(RowPart part, uint place, vec4 values) { store_h(part, place, values); }
+void keep_values(RowPart part, uint place, KEPT_QUAD quad) { store_h(part, place, values_of(quad)); }
 #else
-vec4 load_values(RowPart part, uint place) { return load_x(part, place); }
-void keep_values(RowPart part, uint place, vec4 values) {}
+KEPT_QUAD load_values(RowPart part, uint place) { return load_x(part, place); }
+void keep_values(RowPart part, uint place, KEPT_QUAD quad) {}
 #endif
 
 void main() {
   const RowPart part = this_part();
-  vec4 values[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) values[i] = load_values(part, part.first + i * COLUMNS);
+  KEPT_QUAD quads[MOST_KEPT];
+  for (uint i = 0u; i < kept; ++i) quads[i] = load_values(part, part.first + i * COLUMNS);
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
     const uint place = part.first + i * COLUMNS;
-    add_quad(squares, scaled_squares(values[i]));
-    if (place < part.last) keep_values(part, place, values[i]);
+    add_quad(squares, scaled_squares(values_of(quads[i])));
+    if (exists(part, place)) keep_values(part, place, quads[i]);
   }
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    const vec4 more = load_values(part, place);
-    add_quad(squares, scaled_squares(more));
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
+    const KEPT_QUAD more = load_values(part, place);
+    add_quad(squares, scaled_squares(values_of(more)));
     keep_values(part, place, more);
   }
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
   for (uint i = 0u; i < kept; ++i) {
     const uint place = part.first + i * COLUMNS;
-    if (place < part.last) store_y(part, place, products(values[i], inverse, load_w(part, place)));
+    if (exists(part, place)) store_y(part, place, products(values_of(quads[i]), inverse, load_w(part, place)));
   }
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    store_y(part, place, products(load_values(part, place), inverse, load_w(part, place)));
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
+    store_y(part, place, products(values_of(load_values(part, place)), inverse, load_w(part, place)));
   }
 }

@@ -1,14 +1,15 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Joins what the workgroups of sdpa.comp that share a query's keys have stored: for each of them the sums of its values
-// quad by quad, its largest score and the total of its weights. A workgroup joins one query; COLUMNS neighbouring
-// invocations take its quads, and groups of them take different parts.
+// Joins what the workgroups that share a query's keys have stored: for each of them the sums of its values quad by
+// quad, its largest score and the total of its weights. A workgroup joins one query; COLUMNS neighbouring invocations
+// take its quads, and groups of them join different parts, before the groups are joined.
 //
-// F16: see transformer/sdpa.glslh; SUBGROUPS: see common/lanes.glslh
+// F16: see transformer/sdpa.glslh
 
 #define MASKED 0
 #define Q8 0
+#define SUBGROUPS 0
 #define MORE_NUMBERS \
   uint splits;       \
   uint workgroups;
@@ -18,33 +19,39 @@
 layout(set = 0, binding = 0) restrict readonly buffer Partial { vec4 partial[]; };
 layout(set = 0, binding = 1) restrict writeonly buffer Y { REAL_WORDS y[]; };
 
-shared vec4 shared_quads[gl_WorkGroupSize.x];
+// Of some of the keys: their largest score, the total of their weights, and the sums of a quad of their values.
+struct Part {
+  float largest, total;
+  vec4 values;
+};
 
-vec2 part_at(uint first, uint split) { return partial[first + split * (push.quads + 1u) + push.quads].xy; }
+// What a part counts among others whose largest score is not smaller.
+float factor_of(float largest, float larger) { return largest == MINUS_INFINITY ? 0.0 : exp2(largest - larger); }
 
-// What the sums of a part, whose largest score this is, count among those of a larger one.
-float factor_of(float score, float larger) { return score == MINUS_INFINITY ? 0.0 : exp2(score - larger); }
-
-// The largest scores of two parts, and the totals of their weights, together.
-vec2 joined(vec2 a, vec2 b) {
-  const float larger = max(a.x, b.x);
-  return vec2(larger, a.y * factor_of(a.x, larger) + b.y * factor_of(b.x, larger));
+Part joined(Part a, Part b) {
+  const float larger = max(a.largest, b.largest);
+  const float of_a = factor_of(a.largest, larger), of_b = factor_of(b.largest, larger);
+  return Part(larger, a.total * of_a + b.total * of_b, a.values * of_a + b.values * of_b);
 }
 
-// Those of all parts. Each subgroup finds them for itself.
-vec2 joined_parts(uint first) {
-#if SUBGROUPS
-  // A workgroup may be smaller than a subgroup; both are powers of two.
-  const uint begin = gl_SubgroupInvocationID, step_of_lanes = min(gl_SubgroupSize, gl_WorkGroupSize.x);
-#else
-  const uint begin = 0u, step_of_lanes = 1u;
-#endif
-  vec2 part = vec2(MINUS_INFINITY, 0.0);
-  for (uint i = begin; i < push.splits; i += step_of_lanes) part = joined(part, part_at(first, i));
-#if SUBGROUPS
-  for (uint mask = 1u; mask < step_of_lanes; mask <<= 1) part = joined(part, subgroupShuffleXor(part, mask));
-#endif
-  return part;
+Part stored_part(uint number, uint split, uint quad) {
+  const uint first = guard_words / 4u + (number * push.splits + split) * (push.quads + 1u);
+  const vec2 score = partial[first + push.quads].xy;
+  return Part(score.x, score.y, partial[first + min(quad, push.quads - 1u)]);
+}
+
+shared vec4 shared_quads[gl_WorkGroupSize.x];
+shared vec2 shared_scores[gl_WorkGroupSize.x];
+
+Part joined_groups(uint quad, uint groups) {
+  Part all = Part(MINUS_INFINITY, 0.0, vec4(0.0));
+  for (uint i = 0u; i < groups; ++i) all.largest = max(all.largest, shared_scores[i].x);
+  for (uint i = 0u; i < groups; ++i) {
+    const float factor = factor_of(shared_scores[i].x, all.largest);
+    all.total += shared_scores[i].y * factor;
+    all.values += shared_quads[i * COLUMNS + quad] * factor;
+  }
+  return all;
 }
 
 void main() {
@@ -52,20 +59,14 @@ void main() {
   if (number >= push.workgroups) return;
   const uint lane = flat_lane();
   const uint quad = lane & (COLUMNS - 1u), group = lane >> column_bits, groups = gl_WorkGroupSize.x >> column_bits;
-  const uint first = guard_words / 4u + number * push.splits * (push.quads + 1u);
-  const vec2 all = joined_parts(first);
-
-  vec4 values = vec4(0.0);
-  if (quad < push.quads) {
-    for (uint i = group; i < push.splits; i += groups) {
-      values += partial[first + i * (push.quads + 1u) + quad] * factor_of(part_at(first, i).x, all.x);
-    }
-  }
-  shared_quads[lane] = values;
+  Part part = Part(MINUS_INFINITY, 0.0, vec4(0.0));
+  for (uint i = group; i < push.splits; i += groups) part = joined(part, stored_part(number, i, quad));
+  shared_quads[lane] = part.values;
+  if (quad == 0u) shared_scores[group] = vec2(part.largest, part.total);
+  const Query query = query_of(number / push.queries, number % push.queries);
   barrier();
   if (group > 0u || quad >= push.quads) return;
-  for (uint i = 1u; i < groups; ++i) values += shared_quads[i * COLUMNS + quad];
-  if (is_nan(all.y)) values = vec4(NOT_A_NUMBER);
-  const Query query = query_of(number / push.queries, number % push.queries);
-  y[GUARD_QUADS + query.row * push.quads + quad] = words_of(all.y == 0.0 ? vec4(0.0) : values / all.y);
+  part = joined_groups(quad, groups);
+  if (is_nan(part.total)) part.values = vec4(NOT_A_NUMBER);
+  y[GUARD_QUADS + query.row * push.quads + quad] = words_of(part.total == 0.0 ? vec4(0.0) : part.values / part.total);
 }

@@ -53,23 +53,21 @@ void store_row(RowPart part, vec4 values) {
 
 void main() {
   const RowPart part = this_part();
-  vec4 values[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) values[i] = load_x(part, part.first + i * COLUMNS);
+  KEPT_QUAD quads[MOST_KEPT];
+  for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, part.first + i * COLUMNS);
   uint key = 0u;
-  for (uint i = 0u; i < kept; ++i) key = max(key, largest_key_of(values[i]));
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    key = max(key, largest_key_of(load_x(part, place)));
+  for (uint i = 0u; i < kept; ++i) key = max(key, largest_key_of(values_of(quads[i])));
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
+    key = max(key, largest_key_of(values_of(load_x(part, place))));
   }
   key = largest_key(key, part.lane);
   const float largest = value_of(key);
 
+  // exp() twice is faster than what it costs to keep its results.
   vec4 total = vec4(0.0);
-  for (uint i = 0u; i < kept; ++i) {
-    values[i] = weights_of(values[i], largest);
-    add_quad(total, values[i]);
-  }
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    add_quad(total, weights_of(load_x(part, place), largest));
+  for (uint i = 0u; i < kept; ++i) add_quad(total, weights_of(values_of(quads[i]), largest));
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
+    add_quad(total, weights_of(values_of(load_x(part, place)), largest));
   }
   const float inverse = 1.0 / row_sum(folded_sum(total), part.lane);
 
@@ -80,10 +78,10 @@ void main() {
   } else {
     for (uint i = 0u; i < kept; ++i) {
       const uint place = part.first + i * COLUMNS;
-      if (place < part.last) store_y(part, place, shares_of(values[i], inverse));
+      if (exists(part, place)) store_y(part, place, shares_of(weights_of(values_of(quads[i]), largest), inverse));
     }
-    for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-      store_y(part, place, shares_of(weights_of(load_x(part, place), largest), inverse));
+    for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
+      store_y(part, place, shares_of(weights_of(values_of(load_x(part, place)), largest), inverse));
     }
   }
 }

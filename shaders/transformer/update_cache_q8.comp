@@ -80,27 +80,25 @@ void store_quad(RowPart part, uint place, uint row, ivec4 values) {
 
 void main() {
   const RowPart part = this_part();
-  vec4 values[MOST_KEPT];
+  KEPT_QUAD quads[MOST_KEPT];
+  for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, part.first + i * COLUMNS);
   uint bits = 0u;
-  for (uint i = 0u; i < kept; ++i) {
-    values[i] = load_x(part, part.first + i * COLUMNS);
-    bits = max(bits, bits_of_largest(values[i]));
-  }
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    bits = max(bits, bits_of_largest(load_x(part, place)));
+  for (uint i = 0u; i < kept; ++i) bits = max(bits, bits_of_largest(values_of(quads[i])));
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
+    bits = max(bits, bits_of_largest(values_of(load_x(part, place))));
   }
   bits = largest_bits(bits, part.lane);
 
-  if (part.last == 0u) return;
+  if (!complete && part.last == 0u) return;
   const uint row = cache_row(part.begin / push.width);
   const float scale_of_row = bits < LEAST_BITS ? 1.0 : div_rn(uintBitsToFloat(bits), 127.0);
   const float inverse = div_rn(1.0, scale_of_row);
   if ((part.lane & (COLUMNS - 1u)) == 0u) scale[guard_words + row] = scale_of_row;
   for (uint i = 0u; i < kept; ++i) {
     const uint place = part.first + i * COLUMNS;
-    if (place < part.last) store_quad(part, place, row, quantized(values[i], inverse));
+    if (exists(part, place)) store_quad(part, place, row, quantized(values_of(quads[i]), inverse));
   }
-  for (uint place = beyond_kept(part); place < part.last; place += COLUMNS) {
-    store_quad(part, place, row, quantized(load_x(part, place), inverse));
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
+    store_quad(part, place, row, quantized(values_of(load_x(part, place)), inverse));
   }
 }
