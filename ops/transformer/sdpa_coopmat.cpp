@@ -48,19 +48,11 @@ struct AttentionTiling {
   std::int64_t tile_loads() const {
     return div_up(keys * units_of_row(), shares_keys ? lanes : invocations());
   }
-  /// A tile of k, which becomes one of v and later sums of half of the columns.
-  std::int64_t units_of_shared_tile() const {
-    const std::int64_t columns = std::max<std::int64_t>(1, width / fragment.n / 2);
-    const std::int64_t sums = rows() * (columns * fragment.n / quad + 1);
-    return std::max(keys * (units_of_row() + 1), sums);
-  }
-  /// Tiles and the subgroups' areas: shaders/transformer/sdpa_coopmat.comp.
+  /// Tiles of k and of v, and the subgroups' areas: shaders/transformer/sdpa_coopmat.comp.
   std::int64_t pool_units() const {
     const std::int64_t pitch = keys < 32 ? 7 : keys / quad + 1;
     const std::int64_t area = rows() * pitch + rows() / quad;
-    const std::int64_t tiles =
-        shares_keys ? subgroups * units_of_shared_tile() : 2 * keys * (units_of_row() + 1);
-    return tiles + subgroups * area;
+    return (shares_keys ? subgroups : 1) * 2 * keys * (units_of_row() + 1) + subgroups * area;
   }
   /// And the numbers of tiles with NaN, in whole units.
   std::int64_t shared_bytes() const { return (pool_units() + div_up(subgroups, quad)) * bytes_of_unit; }

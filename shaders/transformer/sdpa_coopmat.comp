@@ -57,15 +57,7 @@ layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { uvec2 y[]; };
 // them lie in different banks. A row of an area has KEYS floats, later half as many bytes of weights, and a unit more
 // at least; behind its rows there is a float for each.
 #define PITCH (UNITS_OF_ROW + 1)
-#if SHARES_KEYS
-// A tile of v takes the place of that of k, so that more workgroups fit in a shader core's shared memory. At the end,
-// the sums of half of the columns do.
-#define COLUMNS_OF_PASS (HEAD_COLUMNS > 1 ? HEAD_COLUMNS / 2 : 1)
-#define SUMS_PITCH (COLUMNS_OF_PASS * QUADS_OF_COLUMN + 1)
-#define TILE_UNITS (KEYS * PITCH > ROWS * SUMS_PITCH ? KEYS * PITCH : ROWS * SUMS_PITCH)
-#else
 #define TILE_UNITS (2 * KEYS * PITCH)
-#endif
 #if KEYS < 32
 #define AREA_PITCH 7  // weights, and behind them sums of a fragment
 #else
@@ -141,35 +133,23 @@ uint unit_of_load(uint number, uint first) {
   return row_of_key(query, min(first + number / UNITS_OF_ROW, stop - 1u)) * UNITS_OF_ROW + number % UNITS_OF_ROW;
 }
 
-void load_keys(uint first) {
-  FOR_EACH(i, tile_loads) { next_k[i] = k[guard_words / 4u + unit_of_load(lane_of_tile() + i * LANES_OF_TILE, first)]; }
-}
-
-void load_values(uint first) {
-  FOR_EACH(i, tile_loads) { next_v[i] = v[guard_words / 4u + unit_of_load(lane_of_tile() + i * LANES_OF_TILE, first)]; }
+void load_tile(uint first) {
+  FOR_EACH(i, tile_loads) {
+    const uint at = guard_words / 4u + unit_of_load(lane_of_tile() + i * LANES_OF_TILE, first);
+    next_k[i] = k[at];
+    next_v[i] = v[at];
+  }
 }
 
 // Whether a word has a half with all bits of the exponent.
 bool has_nan(uint word) { return (word & 0x7c00u) == 0x7c00u || (word & 0x7c000000u) == 0x7c000000u; }
 
-// Where a tile has the unit that an invocation has loaded, or `nowhere` past its end.
-#define nowhere 0xffffffffu
-uint place_of_load(uint i) {
-  const uint number = lane_of_tile() + i * LANES_OF_TILE;
-  return number < KEYS * UNITS_OF_ROW ? number / UNITS_OF_ROW * PITCH + number % UNITS_OF_ROW : nowhere;
-}
-
-void keep_keys() {
+void keep_tile(uint first) {
   FOR_EACH(i, tile_loads) {
-    const uint at = place_of_load(i);
-    if (at != nowhere) pool[k_at + at] = next_k[i];
-  }
-}
-
-void keep_values(uint first) {
-  FOR_EACH(i, tile_loads) {
-    const uint at = place_of_load(i);
-    if (at == nowhere) continue;
+    const uint number = lane_of_tile() + i * LANES_OF_TILE;
+    if (number >= KEYS * UNITS_OF_ROW) continue;
+    const uint at = number / UNITS_OF_ROW * PITCH + number % UNITS_OF_ROW;
+    pool[k_at + at] = next_k[i];
     pool[v_at + at] = next_v[i];
     const uvec4 words = next_v[i];
     if (has_nan(words.x) || has_nan(words.y) || has_nan(words.z) || has_nan(words.w)) {
@@ -363,68 +343,47 @@ void join_totals() {
 }
 
 #if SHARES_KEYS
-// The sums of all subgroups lie in their tiles' memory, in two passes, and behind the rows of their areas the largest
-// scores and the totals. Each invocation adds what the subgroups have of some quads of a row.
-#define STAGE_COLUMN(j, i, column) \
-  STORE_SUMS(sums[(i)*HEAD_COLUMNS + j], k_at + (i)*FRAGMENT_M * SUMS_PITCH + (column)*QUADS_OF_COLUMN, SUMS_PITCH);
-#define STAGE_FIRST(j, i)    \
-  if (j < COLUMNS_OF_PASS) { \
-    STAGE_COLUMN(j, i, j)    \
-  }
-#define STAGE_SECOND(j, i)                  \
-  if (j >= COLUMNS_OF_PASS) {               \
-    STAGE_COLUMN(j, i, j - COLUMNS_OF_PASS) \
-  }
-#define STAGE_FIRST_OF_ROWS(i) EACH_INNER(HEAD_COLUMNS, STAGE_FIRST, i)
-#define STAGE_SECOND_OF_ROWS(i) EACH_INNER(HEAD_COLUMNS, STAGE_SECOND, i)
+// The sums of all subgroups lie in their tiles' memory, and behind the rows of their areas the largest scores and the
+// totals. Each invocation adds what the subgroups have of some quads of a row.
+#define SUMS_PITCH (HEAD_COLUMNS * QUADS_OF_COLUMN + 1)
+#define STAGE_SUMS(j, i) \
+  STORE_SUMS(sums[(i)*HEAD_COLUMNS + j], k_at + (i)*FRAGMENT_M * SUMS_PITCH + (j)*QUADS_OF_COLUMN, SUMS_PITCH);
+#define STAGE_ROWS(i) EACH_INNER(HEAD_COLUMNS, STAGE_SUMS, i)
 
 vec2 share_of(uint subgroup) {
   return uintBitsToFloat(pool[SUBGROUPS * TILE_UNITS + subgroup * AREA_UNITS + row * AREA_PITCH].xy);
 }
 
-float factors[SUBGROUPS];  // of the subgroups' sums
-float of_weights = 0.0;
-
-void store_pass(uint first_quad, uint number_of_part) {
-  if (!is_there) return;
-  const uint lanes = SUBGROUPS * LANES_OF_ROW;
-  const uint end = min(push.quads - first_quad, COLUMNS_OF_PASS * QUADS_OF_COLUMN);
-  for (uint quad = subgroup_number() * LANES_OF_ROW + lane_of_row; quad < end; quad += lanes) {
-    vec4 values = vec4(0.0);
-    UNROLLED for (uint i = 0u; i < SUBGROUPS; ++i) {
-      values += factors[i] * uintBitsToFloat(pool[i * TILE_UNITS + row * SUMS_PITCH + quad]);
-    }
-#if SPLITS
-    partial[guard_words / 4u + number_of_part * (push.quads + 1u) + first_quad + quad] = values;
-#else
-    store_quad(first_quad + quad, values, of_weights);
-#endif
-  }
-}
-
 void store_rows(uint number, uint split) {
   wait_for_subgroup();
-  EACH(FRAGMENTS_M, STAGE_FIRST_OF_ROWS)
+  EACH(FRAGMENTS_M, STAGE_ROWS)
   if (lane_of_row == 0u) pool[area_row()].xy = floatBitsToUint(vec2(largest, total));
   barrier();
   float joined = MINUS_INFINITY;
   UNROLLED for (uint i = 0u; i < SUBGROUPS; ++i) joined = max(joined, share_of(i).x);
+  float factors[SUBGROUPS];
+  float of_weights = 0.0;
   UNROLLED for (uint i = 0u; i < SUBGROUPS; ++i) {
     const vec2 share = share_of(i);
     factors[i] = share.x == MINUS_INFINITY ? 0.0 : exp2(share.x - joined);
     of_weights += share.y * factors[i];
   }
-  const uint number_of_part = number * push.splits + split;
-  store_pass(0u, number_of_part);
-  if (HEAD_COLUMNS > 1) {
-    barrier();
-    EACH(FRAGMENTS_M, STAGE_SECOND_OF_ROWS)
-    barrier();
-    store_pass(COLUMNS_OF_PASS * QUADS_OF_COLUMN, number_of_part);
+  if (!is_there) return;
+  const uint lanes = SUBGROUPS * LANES_OF_ROW;
+  for (uint quad = subgroup_number() * LANES_OF_ROW + lane_of_row; quad < push.quads; quad += lanes) {
+    vec4 values = vec4(0.0);
+    UNROLLED for (uint i = 0u; i < SUBGROUPS; ++i) {
+      values += factors[i] * uintBitsToFloat(pool[i * TILE_UNITS + row * SUMS_PITCH + quad]);
+    }
+#if SPLITS
+    partial[guard_words / 4u + (number * push.splits + split) * (push.quads + 1u) + quad] = values;
+#else
+    store_quad(quad, values, of_weights);
+#endif
   }
 #if SPLITS
-  if (!is_there || subgroup_number() + lane_of_row > 0u) return;
-  const uint at = number_of_part * (push.quads + 1u) + push.quads;
+  if (subgroup_number() + lane_of_row > 0u) return;
+  const uint at = (number * push.splits + split) * (push.quads + 1u) + push.quads;
   partial[guard_words / 4u + at] = vec4(joined, of_weights, 0.0, 0.0);
 #endif
 }
@@ -457,7 +416,7 @@ void main() {
   const uint rows_of_workgroup = SUBGROUPS * ROWS, first_row = subgroup_number() * ROWS, tiles_at_once = 1u;
 #endif
   k_at = number_of_tile() * TILE_UNITS;
-  v_at = SHARES_KEYS == 1 ? k_at : k_at + KEYS * PITCH;
+  v_at = k_at + KEYS * PITCH;
   area = (SHARES_KEYS == 1 ? SUBGROUPS : 1u) * TILE_UNITS + subgroup_number() * AREA_UNITS;
   factors_at = area + ROWS * AREA_PITCH;
   row = lane_of_subgroup() / LANES_OF_ROW;
@@ -472,21 +431,15 @@ void main() {
   EACH(FRAGMENTS_M, CLEAR_ROWS)
   uint first = split * push.split_keys + number_of_tile() * KEYS;
   const uint step_of_tiles = tiles_at_once * KEYS;
-  load_keys(first);
-  load_values(first);
+  load_tile(first);
   load_queries();
   for (uint of_all = split * push.split_keys; of_all < stop; of_all += step_of_tiles) {
-    const bool more = of_all + step_of_tiles < stop;
     wait_for_tile();  // the tile before has been read
-    keep_keys();
-    if (SHARES_KEYS == 0) keep_values(first);
+    keep_tile(first);
     wait_for_tile();
-    if (more) load_keys(first + step_of_tiles);
-    if (more && SHARES_KEYS == 0) load_values(first + step_of_tiles);
+    if (of_all + step_of_tiles < stop) load_tile(first + step_of_tiles);
     store_scores();
     wait_for_subgroup();
-    if (SHARES_KEYS == 1) keep_values(first);  // k has been read
-    if (more && SHARES_KEYS == 1) load_values(first + step_of_tiles);
     weigh(first);
     wait_for_subgroup();
     add_values(first);
