@@ -5,7 +5,7 @@
 #include "ops/common/tensor_at.h"
 #include "ops/common/unit_error.h"
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace assay::ops {
@@ -16,9 +16,22 @@ using references::RotaryEmbedding;
 constexpr std::int64_t quad = 4;
 constexpr std::int64_t operations = 3;  // of a value: two products and their sum
 
-/// Whether the a's and b's of pairs, the tables' rows and the heads are whole quads.
-bool has_quads(const RotaryEmbedding& op) {
-  return op.width % quad == 0 && op.turned % (op.interleaved ? quad : 2 * quad) == 0;
+/// Whether the a's and b's of pairs and the tables' rows are whole quads, and heads begin with one. In
+/// textures they always do.
+bool has_quads(const RotaryEmbedding& op, bool texture) {
+  return (texture || op.width % quad == 0) && op.turned % (op.interleaved ? quad : 2 * quad) == 0;
+}
+
+/// Invocations for the quads of a head: one for each, but for those of a's and b's that are apart one for
+/// two.
+std::int64_t parts_of_head(const RotaryEmbedding& op, bool has_quads) {
+  const std::int64_t all = div_up(op.width, quad);
+  return has_quads && !op.interleaved ? all - op.turned / (2 * quad) : all;
+}
+
+std::optional<std::string> invalid_reason(const ImplPoint& point) {
+  if (auto reason = unequal_forms(point, 0, point.tensors.size() - 1)) return reason;
+  return any_too_large(point.tensors, point.forms);
 }
 
 }  // namespace
@@ -41,16 +54,18 @@ Work rotary_work(const RotaryEmbedding& op, const TensorSpec& x) {
 }
 
 Dispatch rotary_dispatch(const BuildContext& context, const RotaryEmbedding& op, const RotaryDispatch& of) {
-  const bool quads = has_quads(op);
-  const std::int64_t turning = op.turned / (op.interleaved ? quad : 2 * quad);
-  const std::int64_t parts = turning + (op.width - op.turned) / quad;
-  const std::int64_t count = quads ? op.batch * op.tokens * op.heads * parts : of.words;
+  const Form form = context.forms[of.bindings[0]];
+  const bool quads = has_quads(op, is_texture(form));
+  const std::int64_t parts = parts_of_head(op, quads);
+  const std::int64_t count = quads || is_texture(form) ? op.batch * op.tokens * op.heads * parts : of.words;
   Dispatch dispatch{.label = of.label, .shader = "rotary_embedding.comp"};
-  dispatch.defines = {
-      {"F16", flag(op.dtype == DType::F16)}, {"INTERLEAVED", flag(op.interleaved)}, {"QUADS", flag(quads)}};
+  dispatch.defines = {{"F16", flag(op.dtype == DType::F16)},
+                      {"INTERLEAVED", flag(op.interleaved)},
+                      {"QUADS", flag(quads)},
+                      texture_define(form)};
   dispatch.push.add(count).add(of.values).add(parts).add(op.width).add(op.turned);
   dispatch.push.add(op.heads).add(op.tokens).add(op.start);
-  for (const std::int64_t by : {std::max<std::int64_t>(parts, 1), op.width, op.heads, op.tokens}) {
+  for (const std::int64_t by : {parts, op.width, op.heads, op.tokens}) {
     add(dispatch.push, divider(by));
   }
   for (const std::uint32_t tensor : of.bindings) dispatch.bindings.emplace_back(Resource::tensor(tensor));
@@ -66,10 +81,10 @@ ParamSpec rotary_pairs_param() {
 
 Impl rotary_impl(std::function<Program(const BuildContext&)> build) {
   return {.name = "pairs",
-          .summary = "one dispatch: an invocation turns four pairs, two, or what is in a word",
+          .summary = "one dispatch: an invocation turns four pairs, two, or what is in a word or texel",
           .tunables = {local_size_tunable()},
           .build = std::move(build),
-          .invalid_reason = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); },
+          .invalid_reason = invalid_reason,
           // The rounding of a product, and of the sum or difference.
           .unit_error = [](const BuildContext&) { return gamma_of(2); }};
 }

@@ -15,7 +15,10 @@ using references::RotaryEmbedding;
 
 std::vector<TensorSpec> tensors(const Params& params) {
   const RotaryEmbedding op = rotary_embedding_params(params);
-  TensorSpec x{.name = "x", .dtype = op.dtype, .shape = params.ints("shape"), .forms = {rotary_form}};
+  TensorSpec x{.name = "x",
+               .dtype = op.dtype,
+               .shape = params.ints("shape"),
+               .forms = {rotary_form, {Storage::Texture3D, Layout::WP}}};
   TensorSpec y = x;
   y.name = "y";
   y.role = TensorSpec::Role::Output;

@@ -33,7 +33,7 @@ TEST(Model, AFileBecomesCasesThatPass) {
                               HasSubstr("assay summary --model small_llama assay-out/scratch\n")));
   const ProcessResult listed = assay({"list", out});
   EXPECT_EQ(listed.exit_code, 0) << listed.err;
-  EXPECT_THAT(listed.out, HasSubstr("rotary_embedding/small_llama_decode/attn.rotary_q/pairs\n"));
+  EXPECT_THAT(listed.out, HasSubstr("rotary_embedding/small_llama_decode/attn.rotary_q/WP.WP/pairs\n"));
   EXPECT_EQ(std::ranges::count(listed.out, '\n'), 34);
   const ProcessResult run =
       assay({"run", out, "--mode", "accu", "--out", folder / "o", "--ceilings", "none"});
