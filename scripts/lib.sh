@@ -16,13 +16,15 @@ die() {
   exit "${2:-1}"
 }
 
+configure_options=() # that build_preset gives CMake
+
 # build_preset PRESET [TARGET...]: configures and builds; no target means all of them. Returns non-zero on
 # failure. CMake's output goes to a file and is shown only on failure.
 build_preset() {
   local preset=$1 log=build/$1.configure.log jobs=${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}
   shift
   mkdir -p build
-  if ! cmake --preset "$preset" >"$log" 2>&1; then
+  if ! cmake --preset "$preset" "${configure_options[@]}" >"$log" 2>&1; then
     cat "$log" >&2
     say "Configuring the CMake preset '$preset' failed; CMake's output is above and in $log."
     return 1

@@ -36,6 +36,15 @@ std::string no_such_op(const std::string& name, const Registry& registry) {
                      meant.empty() ? "; `assay ops` lists them" : fmt::format("; did you mean '{}'?", meant));
 }
 
+void refuse_unknown_ops(std::span<const std::string> patterns, const Registry& registry,
+                        const std::string& doing) {
+  for (const std::string& pattern : patterns) {
+    const auto matches = [&](const Op& op) { return glob_matches(pattern, op.name); };
+    if (std::ranges::none_of(registry.ops(), matches))
+      throw Error(doing + ": " + no_such_op(pattern, registry));
+  }
+}
+
 namespace {
 
 /// "; did you mean --impl 'tiled'?" for asked names that no case has.

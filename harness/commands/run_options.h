@@ -28,6 +28,10 @@ inline constexpr std::string_view data_places = "here, next to the binary or in 
 
 /// "there is no op 'q8ta_rleu'; did you mean 'q8ta_relu'?"
 std::string no_such_op(const std::string& name, const Registry& registry);
+/// Throws Error(Usage) with no_such_op() for the first of these names and globs that no op matches. `doing`
+/// begins the message: "choosing the ops to fuzz".
+void refuse_unknown_ops(std::span<const std::string> patterns, const Registry& registry,
+                        const std::string& doing);
 
 /// The options that select cases, shared by `run` and `list`.
 struct CaseOptions {

@@ -206,6 +206,9 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
       AllOf(HasSubstr("op.yaml:20:35: error: 'lokal' is unknown here"), HasSubstr("did you mean 'local'?")));
   EXPECT_THAT(errors("\"ceil_div(n, local)\"", "\"n + \""),
               HasSubstr("op.yaml:20:27: error: 'workgroups': the expression ends where a value is missing"));
+  EXPECT_THAT(errors("\"ceil_div(n, local)\"", "\"1 + ceil(n, local)\""),
+              AllOf(HasSubstr("op.yaml:20:27: "), HasSubstr("there is no function 'ceil'")));
+  EXPECT_THAT(errors("\"ceil_div(n, local)\"", "\"ceil_div(n)\""), HasSubstr("ceil_div takes two values"));
   EXPECT_THAT(errors("dtype == f16", "dtype == f61"), HasSubstr("'f61' is no choice of 'dtype'"));
   EXPECT_THAT(errors("[\"ceil_div(n, local)\"]", "[x.shape[0], 1]"),
               HasSubstr("an expression with a bracket or a comma must be quoted"));

@@ -421,7 +421,9 @@ TEST_F(JudgeTest, WhatCannotBeJudgedIsAUsageError) {
                         "same SPIR-V as the baseline, apart from debug information: other.comp, "
                         "q8ta_relu.comp"));
   folder.write("mine/q8ta_relu.comp", honest());
-  EXPECT_THAT(refusal({"--op", "q8ta_rel"}), HasSubstr("none of 3 cases is selected by --op q8ta_rel"));
+  EXPECT_THAT(refusal({"--op", "q8ta_rel"}),
+              HasSubstr("there is no op 'q8ta_rel'; did you mean 'q8ta_relu'?"));
+  EXPECT_THAT(refusal({"--op", "q8ta_add"}), HasSubstr("none of 3 cases is selected by --op q8ta_add"));
   EXPECT_THAT(refusal({"--filter", "*nothing*"}), HasSubstr("by --filter '*nothing*'"));
   EXPECT_THAT(refusal({"--op", "q8ta_relu", "--filter", "*"}), HasSubstr("--filter"));
   EXPECT_THAT(refusal({"--baseline-impl", "nobody"}), HasSubstr("has a row of impl 'nobody'"));

@@ -232,6 +232,17 @@ TEST(Expectations, AStaleRuleFailsAStrictRun) {
   EXPECT_THAT(again.out, HasSubstr("it matches no row of this run")) << "the journal has it too";
 }
 
+TEST(Expectations, AFileWithMistakesSaysWhatCounts) {
+  const ExpectationsDesk desk(std::string(flat_rule) +
+                              "  - {match: \"*/small/*\"}\n  - {match: \"*\", status: bad, reason: a bug}\n");
+  const ProcessResult result = desk.run({desk.cases()});
+  EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
+  EXPECT_THAT(result.err, HasSubstr("all.yaml:5:"));
+  EXPECT_THAT(result.err, HasSubstr("\n2 errors in files of expectations; rules without an error count, and "
+                                    "the exit code will be 2\n"));
+  EXPECT_EQ(desk.report().at("statuses").at("EXPECTED_FAIL"), 1);
+}
+
 TEST(Expectations, MayBeKeptOutsideOfThePackage) {
   const ExpectationsDesk desk("  - {match: \"*/flat/*\", status: skip, reason: of the package}\n");
   EXPECT_EQ(desk.run({desk.cases()}).exit_code, 0);

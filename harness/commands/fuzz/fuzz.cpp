@@ -64,17 +64,11 @@ std::uint64_t drawn_seed() {
 
 /// The ops that the names or globs choose; all without any. Throws Error(Usage) for one that chooses nothing.
 std::vector<const Op*> chosen_ops(const std::vector<std::string>& patterns, const Registry& registry) {
+  refuse_unknown_ops(patterns, registry, "choosing the ops to fuzz");
   std::vector<const Op*> chosen;
-  std::vector<std::string> names;
   for (const Op& op : registry.ops()) {
-    names.push_back(op.name);
     const auto matches = [&](const std::string& pattern) { return glob_matches(pattern, op.name); };
     if (patterns.empty() || std::ranges::any_of(patterns, matches)) chosen.push_back(&op);
-  }
-  for (const std::string& pattern : patterns) {
-    const auto matches = [&](const std::string& name) { return glob_matches(pattern, name); };
-    if (std::ranges::any_of(names, matches)) continue;
-    throw Error("choosing the ops to fuzz: " + no_such_op(pattern, registry));
   }
   return chosen;
 }

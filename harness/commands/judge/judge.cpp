@@ -84,6 +84,7 @@ class Judge {
         draw_seed_(options.draw_seed.value_or(drawn_seed())) {}
 
   ExitCode run() {
+    refuse_unknown_ops(options_.ops, context_.registry, "judging a submission");
     const DeviceInfo device = chosen_device(options_);
     const LoadResult loaded = load(options_, context_, terminal_);
     const Submission submission = take_submission(options_.submission, folder_ / "submission");

@@ -236,6 +236,11 @@ class Run {
       terminal_.errors << to_string(error) << '\n';
       loaded_.errors.push_back(error);
     }
+    if (const std::size_t count = result.errors.size(); count > 0) {
+      terminal_.errors << fmt::format(
+          "{} {} in files of expectations; rules without an error count, and the exit code will be 2\n",
+          count, count == 1 ? "error" : "errors");
+    }
     expectations_ = std::move(result.expectations);
   }
 

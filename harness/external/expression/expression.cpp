@@ -179,8 +179,6 @@ std::int64_t Evaluation::binary(const ExpressionNode& node) const {
 std::int64_t Evaluation::call(const ExpressionNode& node) const {
   const bool is_of_list = node.text == "product" || node.text == "rank";
   if (!is_of_list) return call_of_integers(node);
-  if (node.parts.size() != 1)
-    throw ExpressionError(node.position, fmt::format("{} takes one shape or list", node.text));
   const std::vector<std::int64_t> all = list(*node.parts[0]);
   if (node.text == "rank") return static_cast<std::int64_t>(all.size());
   std::int64_t product = 1;
@@ -189,21 +187,10 @@ std::int64_t Evaluation::call(const ExpressionNode& node) const {
 }
 
 std::int64_t Evaluation::call_of_integers(const ExpressionNode& node) const {
-  const bool is_extreme = node.text == "min" || node.text == "max";
-  if (!is_extreme && node.text != "ceil_div" && node.text != "align") {
-    throw ExpressionError(
-        node.position,
-        fmt::format("there is no function '{}': known are min, max, ceil_div, align, product, rank",
-                    node.text));
-  }
   std::vector<std::int64_t> given;
   for (const ExpressionPart& part : node.parts) given.push_back(integer(*part));
-  if (is_extreme) {
-    if (given.empty())
-      throw ExpressionError(node.position, fmt::format("{} takes one value or more", node.text));
-    return node.text == "min" ? std::ranges::min(given) : std::ranges::max(given);
-  }
-  if (given.size() != 2) throw ExpressionError(node.position, fmt::format("{} takes two values", node.text));
+  if (node.text == "min") return std::ranges::min(given);
+  if (node.text == "max") return std::ranges::max(given);
   if (given[1] <= 0) {
     throw ExpressionError(node.position, fmt::format("the second value of {} must be positive, and is {}",
                                                      node.text, given[1]));

@@ -53,7 +53,8 @@ struct ExpressionNode;
 /// may only be compared with a choice.
 class Expression {
  public:
-  /// Throws ExpressionError, also for a text that is longer or more deeply nested than anybody writes.
+  /// Throws ExpressionError, also for an unknown function and for a text that is longer or more deeply nested
+  /// than anybody writes.
   static Expression parse(std::string text);
   /// The constant.
   static Expression of(std::int64_t value);

@@ -31,6 +31,21 @@ constexpr std::pair<std::string_view, std::string_view> comparisons[] = {
 constexpr std::pair<std::string_view, std::string_view> sums[] = {{"+", "+"}, {"-", "-"}};
 constexpr std::pair<std::string_view, std::string_view> products[] = {{"*", "*"}, {"/", "/"}, {"%", "%"}};
 
+/// Refuses a function that does not exist, and a number of arguments that it does not take.
+void check_call(const ExpressionNode& call) {
+  const auto fail = [&](const std::string& what) { throw ExpressionError(call.position, what); };
+  const bool is_of_list = call.text == "product" || call.text == "rank";
+  const bool is_extreme = call.text == "min" || call.text == "max";
+  if (!is_of_list && !is_extreme && call.text != "ceil_div" && call.text != "align") {
+    fail(fmt::format("there is no function '{}': known are min, max, ceil_div, align, product, rank",
+                     call.text));
+  }
+  const std::size_t count = call.parts.size();
+  if (is_of_list && count != 1) fail(fmt::format("{} takes one shape or list", call.text));
+  if (is_extreme && count == 0) fail(fmt::format("{} takes one value or more", call.text));
+  if (!is_of_list && !is_extreme && count != 2) fail(fmt::format("{} takes two values", call.text));
+}
+
 class ExpressionParser {
  public:
   explicit ExpressionParser(std::string_view text) : text_(text) {}
@@ -189,6 +204,7 @@ class ExpressionParser {
       while (take(","));
     }
     expect(")", fmt::format(" after the arguments of {}", name));
+    check_call(call);
     return made(std::move(call));
   }
 

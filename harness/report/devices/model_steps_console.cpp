@@ -20,8 +20,7 @@ namespace {
 using Cells = std::vector<std::string>;
 using Table = std::vector<Cells>;
 
-/// Steps that readers look for first: devices without them are named.
-constexpr std::int64_t decode_tokens = 1, prompt_tokens = 512;
+constexpr std::int64_t decode_tokens = 1;
 
 /// A step, and the device that has it.
 struct DeviceStep {
@@ -219,15 +218,25 @@ std::string chains_text(std::span<const ModelSteps> reports, const std::vector<s
          wrapped_words("'Its dispatches' is the sum of their times, each measured by itself.", width);
 }
 
-std::string model_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
-                       const std::string& model, const StepsView& view) {
+/// Tokens per step of all timed rows of a model, those of chains included; 0 alone if no row names any.
+std::set<std::int64_t> tokens_of(std::span<const ModelSteps> reports, const std::string& model) {
   std::set<std::int64_t> tokens;
+  const auto add = [&](const RowInfo& info) {
+    if (info.model == model && info.tokens > 0) tokens.insert(info.tokens);
+  };
   for (const ModelSteps& steps : reports) {
     for (const ModelStep& step : steps.steps) {
       if (step.model == model) tokens.insert(step.tokens);
     }
+    for (const Record* row : steps.unplaced) add(row->info);
+    for (const Record* row : steps.chains) add(row->info);
   }
-  if (tokens != std::set<std::int64_t>{0}) tokens.insert({decode_tokens, prompt_tokens});
+  return tokens.empty() ? std::set<std::int64_t>{0} : tokens;
+}
+
+std::string model_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
+                       const std::string& model, const StepsView& view) {
+  const std::set<std::int64_t> tokens = tokens_of(reports, model);
   std::string text = printable(model) + ": a step is the sum over its layers of median time x calls\n";
   for (const std::int64_t count : tokens) {
     const std::vector<DeviceStep> steps = steps_with(reports, devices, model, count);
