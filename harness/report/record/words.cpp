@@ -288,7 +288,7 @@ bool varies(const Replay& replay) {
 }
 
 double percent_of_peak(const PerfResult& perf) {
-  return perf.limited_by == "operations" ? perf.pct_peak_ops : perf.pct_peak_bw;
+  return std::max(perf.pct_peak_bw, perf.pct_peak_ops);
 }
 
 double gops_per_joule(const PerfResult& perf) {

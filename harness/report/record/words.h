@@ -96,8 +96,8 @@ std::size_t different_answers(const Replay& replay);
 /// console.
 std::string failure_text(const Record& record);
 
-/// The program's share of the ceiling that limits it, in percent: the ceiling of operations if it is limited
-/// by operations, else the bandwidth; 0 if unknown.
+/// The program's share of the ceiling that it is nearest to, of the bandwidth or of the operations, in
+/// percent; 0 if unknown. That one limits it, unless something else does, such as latency.
 double percent_of_peak(const PerfResult& perf);
 
 /// Operations of a program by its energy, in 10^9 operations per joule; 0: no energy was measured, or it does

@@ -46,6 +46,13 @@ TEST(FailuresPage, HasEveryWord) {
   }
 }
 
+TEST(PercentOfPeak, IsOfTheCeilingThatIsNearest) {
+  EXPECT_EQ(percent_of_peak({.pct_peak_bw = 60, .pct_peak_ops = 2, .limited_by = "bandwidth"}), 60);
+  EXPECT_EQ(percent_of_peak({.pct_peak_bw = 3, .pct_peak_ops = 42, .limited_by = "operations"}), 42);
+  // Far from both, a kernel of many operations was said to be at 3 %.
+  EXPECT_EQ(percent_of_peak({.pct_peak_bw = 3, .pct_peak_ops = 19, .limited_by = "kernel"}), 19);
+}
+
 TEST(RoughTime, HasFewBlocksOrAWideInterval) {
   PerfResult perf{.ci_pct = 10, .blocks = 5};
   EXPECT_EQ(why_imprecise(perf), "");
