@@ -42,6 +42,22 @@ void refuse_unknown_command(const CLI::App& app, std::span<char* const> words) {
   throw Error(fmt::format("unknown command '{}'{}", shortened(word, 60), hint));
 }
 
+/// Lets no option of `command` take another's name as its value: `--markdown --layers` would write a file
+/// named
+/// --layers.
+void refuse_options_as_values(CLI::App& command) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_items_expected_max() == 0) continue;
+    option->check(CLI::Validator(
+        [&command](const std::string& value) {
+          if (!value.starts_with("--") || command.get_option_no_throw(value) == nullptr) return std::string();
+          return fmt::format("needs a value, but '{}' is the next option; a file of that name is './{}'",
+                             value, value);
+        },
+        ""));
+  }
+}
+
 constexpr std::size_t default_width = 100;
 
 /// Returns the width in columns of the terminal that `fd` refers to, or a default.
@@ -59,6 +75,7 @@ std::function<ExitCode()> parse(int argc, char** argv, const app::Context& conte
   app.require_subcommand(1);
   Commands commands(app, context);
   for (const auto add : all_commands) add(commands);
+  for (CLI::App* command : app.get_subcommands({})) refuse_options_as_values(*command);
   refuse_unknown_command(app, {argv, static_cast<std::size_t>(argc)});
   try {
     app.parse(argc, argv);

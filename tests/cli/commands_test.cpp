@@ -167,6 +167,15 @@ TEST(Commands, AnUnknownOptionIsAUsageError) {
   EXPECT_EQ(assay({"--help"}).exit_code, 0);
 }
 
+/// It was taken as the name of the file to write.
+TEST(Commands, AnOptionIsNoOtherOptionsValue) {
+  const ProcessResult result = assay({"summary", "--model", "m", "--markdown", "--layers", "nowhere"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("--markdown: needs a value, but '--layers' is the next option"));
+  EXPECT_FALSE(std::filesystem::exists("--layers"));
+  EXPECT_EQ(assay({"list", "--filter", "--x"}).exit_code, 0) << "which is no option, but all ids except 'x'";
+}
+
 TEST(Commands, AMissingFileIsALoadError) {
   const ProcessResult result = assay({"list", "/no/such/file.yaml"});
   EXPECT_EQ(result.exit_code, 2);
