@@ -5,9 +5,9 @@
 #
 # Of checks that are made hundreds of times with a compilation each (faults seeded into kernels, variants of shaders,
 # other devices) a part is drawn by the commit (tests/support/drawn.h); --all makes all of them. --asan runs the tests of
-# `asan_tests` under AddressSanitizer and UBSan, those of `only_asan_tests` only there. --changed builds and runs only tests that the changes
-# since main can affect, and all other checks. The last line is always "N passed, N failed", which counts tests of
-# GoogleTest one by one, and the exit code is non-zero unless nothing failed.
+# `asan_tests` under AddressSanitizer and UBSan, those of `only_asan_tests` only there. --changed builds and runs only
+# tests that the changes since main can affect, and all other checks. The last line is always "N passed, N failed",
+# which counts tests of GoogleTest one by one, and the exit code is non-zero unless nothing failed.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
