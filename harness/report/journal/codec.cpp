@@ -356,8 +356,8 @@ void Decoder::check_first(const Json& plan, std::size_t rows) {
     throw Error(fmt::format("it plans rows from {} on, but {} are planned so far", first,
                             planned_ + pending_.size()));
   }
-  if (rows > most_rows_of_a_run - first) {
-    throw Error(fmt::format("it plans row {}, and a run has at most {}", first + rows, most_rows_of_a_run));
+  if (rows > most_rows_ - first) {
+    throw Error(fmt::format("it plans row {}, and a run has at most {}", first + rows, most_rows_));
   }
 }
 

@@ -62,6 +62,8 @@ bool may_be_event(std::string_view line);
 /// Reads the lines of one journal, in order.
 class Decoder {
  public:
+  explicit Decoder(std::size_t most_rows = most_rows_of_a_run) : most_rows_(most_rows) {}
+
   /// Sends `listener` the event of one line; a plan in several lines is sent with its last line. Throws
   /// OtherSchema, or an Error that names the field and what is wrong with it.
   void line(std::string_view line, RunListener& listener);
@@ -77,6 +79,7 @@ class Decoder {
   void event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
   void row_event(const std::string& name, const nlohmann::ordered_json& object, RunListener& listener);
 
+  std::size_t most_rows_;
   std::size_t planned_ = 0;
   std::vector<RowInfo> pending_;  ///< rows of a plan whose last line has not come
 };
