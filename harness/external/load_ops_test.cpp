@@ -126,6 +126,7 @@ TEST_F(LoadOpsTest, MakesAnOpOfAManifest) {
   EXPECT_EQ(first.workgroups[0], 1U);
   ASSERT_TRUE(first.external);
   EXPECT_THAT(first.external->places, ElementsAre("x", "1.2", "y"));
+  EXPECT_THAT(first.external->declared_at, HasSubstr("op.yaml:19:9"));
   EXPECT_EQ(first.bindings[1].resource, Resource::scratch(0));
   EXPECT_THAT(first.external->push, ElementsAre(NamedNumber{"n", std::int64_t{5}}, NamedNumber{"eps", 0.5}));
   const std::vector<Define> defines{{"DTYPE_F16", "1"}, {"T", "float16_t"}, {"HALF", "1"}, {"WORD", "int"}};

@@ -173,6 +173,7 @@ class ProgramBuilder {
     call.folders.push_back(manifest_.folder);
     for (const std::filesystem::path& folder : manifest_.include_folders)
       call.folders.push_back(manifest_.folder / folder);
+    call.declared_at = place_text(declared.where);
     call.local_size = local_size_at(declared, lookup_);
     call.constants = numbers_at(declared.constants, lookup_);
     call.push = numbers_at(declared.push, lookup_);

@@ -119,6 +119,7 @@ struct ExternalCall {
   std::vector<NamedNumber> push;
   /// Members of uniform blocks: "Block.columns", "0.1.columns" (set 0, binding 1).
   std::vector<NamedNumber> uniforms;
+  std::string declared_at;  ///< "FILE:LINE:COLUMN" of the dispatch, for messages; may be empty
   friend bool operator==(const ExternalCall&, const ExternalCall&) = default;
 };
 

@@ -179,7 +179,7 @@ class ImplReader {
     if (!item.is_map()) cases::wrong_type(item, {&item, "dispatches"}, "a map with 'shader'");
     Problems problems;
     problems.attempt([&] { cases::check_keys(item, keys); });
-    DeclaredDispatch made;
+    DeclaredDispatch made{.where = cases::location_of(item)};
     problems.attempt([&] { read_shader(item, made); });
     problems.attempt([&] { made.role = role_of(item); });
     problems.attempt([&] { made.when = optional_expression(item, "when"); });

@@ -16,8 +16,12 @@ namespace {
 
 }  // namespace
 
-std::string PlacedExpression::place() const {
+std::string place_text(const SourceLocation& where) {
   return fmt::format("{}:{}:{}", where.file, where.line, where.column);
+}
+
+std::string PlacedExpression::place() const {
+  return place_text(where);
 }
 
 std::int64_t PlacedExpression::evaluate(const Lookup& lookup) const try {

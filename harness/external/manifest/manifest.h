@@ -15,6 +15,8 @@
 
 namespace assay::external {
 
+std::string place_text(const SourceLocation& where);  ///< "FILE:LINE:COLUMN"
+
 /// An expression and the place where its text begins in the manifest.
 struct PlacedExpression {
   Expression expression = Expression::of(0);
@@ -78,6 +80,7 @@ struct DeclaredBinding {
 };
 
 struct DeclaredDispatch {
+  SourceLocation where;
   std::string label, shader;
   DispatchRole role = DispatchRole::Op;
   std::optional<PlacedExpression> when;

@@ -104,8 +104,9 @@ class CallResolver {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw Error(
-        fmt::format("calling the kernel {} in dispatch '{}': {}", dispatch_.shader, dispatch_.label, what));
+    const std::string& place = call_.declared_at;
+    throw Error(fmt::format("{}calling the kernel {} in dispatch '{}': {}", place.empty() ? "" : place + ": ",
+                            dispatch_.shader, dispatch_.label, what));
   }
 
   void resize();

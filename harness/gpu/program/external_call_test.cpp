@@ -112,6 +112,8 @@ TEST_F(ExternalCallTest, SaysWhichNamesThereAre) {
               AllOf(HasSubstr("calling the kernel k.comp in dispatch 'k'"),
                     HasSubstr("no member of the push constants is called 'p.inner[1].b.y'"),
                     HasSubstr("columns, inner[0].a, inner[0].b.x")));
+  call.declared_at = "op.yaml:18:9";
+  EXPECT_THAT(refusal(foreign, call), HasSubstr("op.yaml:18:9: calling the kernel k.comp in dispatch 'k'"));
   call = good_call();
   call.push.clear();
   EXPECT_THAT(refusal(foreign, call),
