@@ -18,7 +18,7 @@ exec 2>&1 # one stream, so that the last line is the last
 asan_tests=(base_test tensor_test op_test report_test references_test cases_test)
 # With --asan these are neither built nor run without them: they leave out no test there, and compute nothing that
 # depends on how it is compiled.
-only_asan_tests=(base_test report_test)
+only_asan_tests=(base_test report_test cases_test)
 
 passed=0
 failed=0
