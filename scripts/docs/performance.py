@@ -10,6 +10,7 @@ Needs build/release/assay for the steps of a model. docs/images/fused_and_unfuse
 import csv
 import fnmatch
 import pathlib
+import statistics
 import subprocess
 import sys
 
@@ -103,6 +104,82 @@ SHARES = [
     ("`embedding_q4gsw`", ["embedding_q4gsw/large/f32/*"], ["embedding_q4gsw/large/f16/*"]),
 ]
 
+# PyTorch's figures of these two are from `scripts/peers/pytorch.py attention transformer` on another H200.
+ROWS_HEAD = "| op | 16384 rows | PyTorch | share of the bandwidth | 2048 rows | PyTorch | one row | PyTorch |"
+# Text, row of 16384 rows and PyTorch us, cold row of 2048 rows and PyTorch us, row of one row and PyTorch us.
+ROWS = [
+    ("`silu_mul`", "silu_mul/large/WP.WP.WP/elementwise", "93.7", "silu_mul/timed/WP.WP.WP/elementwise/cold", "12.9",
+     "silu_mul/token/WP.WP.WP/elementwise", "1.2"),
+    ("`rms_norm`", "rms_norm/large/WP.WP/rows", "71.5", "rms_norm/timed/WP.WP/rows/cold", "10.1", "rms_norm/token/WP.WP/rows", "1.7"),
+    ("`layer_norm`", "layer_norm/large/WP.WP/rows", "88.3", "layer_norm/timed/WP.WP/rows/cold", "16.9",
+     "layer_norm/token/WP.WP/rows", "2.1"),
+    ("`softmax`", "softmax/large/WP.WP/rows", "153", "softmax/timed/WP.WP/rows/cold", "22.7", "softmax/token/WP.WP/rows", "2.6"),
+    ("`rotary_embedding`, half split", "rotary_embedding/large/half_split/WP.WP/pairs", "79.9",
+     "rotary_embedding/timed/half_split/WP.WP/pairs/cold", "13.0", "rotary_embedding/token/half_split/WP.WP/pairs", "1.2"),
+    ("`rotary_embedding`, interleaved", "rotary_embedding/large/interleaved/WP.WP/pairs", "",
+     "rotary_embedding/timed/interleaved/WP.WP/pairs/cold", "", "rotary_embedding/token/interleaved/WP.WP/pairs", ""),
+]
+
+ATTENTION_HEAD = "| attention, product | us | PyTorch | share of the ceiling |"
+# Text, row, PyTorch us, the ceiling whose share is shown.
+ATTENTION = [
+    ("`sdpa`, 32 heads of 128, context 128", "sdpa/decode/32.128.127/auto/cold", "4.6", "bandwidth"),
+    ("context 1024", "sdpa/decode/32.128.1023/auto/cold", "7.6", "bandwidth"),
+    ("context 4096", "sdpa/decode/32.128.4095/auto/cold", "12.0", "bandwidth"),
+    ("context 32768", "sdpa/decode/32.128.32767/auto/cold", "38.0", "bandwidth"),
+    ("32 heads of 64, context 4096", "sdpa/decode/32.64.4095/auto/cold", "8.9", "bandwidth"),
+    ("16 heads of 128, context 4096", "sdpa/decode/16.128.4095/auto/cold", "11.9", "bandwidth"),
+    ("24 heads of 128, context 4096", "sdpa/decode/24.128.4095/auto/cold", "11.7", "bandwidth"),
+    ("prompt of 128", "sdpa/prefill/128/auto", "7.6", "operations"),
+    ("prompt of 512", "sdpa/prefill/512/auto", "13.1", "operations"),
+    ("prompt of 2048", "sdpa/prefill/2048/auto", "84.2", "operations"),
+    ("`mm` f16 4096 x 4096 x 4096", "mm/squares/4096.4096.4096/auto", "211", "operations"),
+    ("2048 x 2048 x 2048", "mm/squares/2048.2048.2048/auto", "", "operations"),
+    ("4096 x 1024 x 256", "mm/products/4096.1024.256/auto", "6.2", "operations"),
+]
+
+BATCHES_HEAD = "| op, K = 4096, N = 14336 | one token, us | 2 | 4 | 8 | ratios to one |"
+BATCHES = [("`q8ta_linear`", "q8ta_linear/decode_batches/{}/4W.4W/auto/cold"),
+           ("`linear_q8ta_q8csw`", "linear_q8ta_q8csw/decode_batches/{}/WP.WP/auto/cold"),
+           ("`linear_q8csw` f16", "linear_q8csw/decode_batches/{}/WP.WP/auto/cold"),
+           ("`linear_q4gsw` f16, g 128", "linear_q4gsw/decode_batches/{}/WP.WP/auto/cold"),
+           ("`linear_dq8ca_q4gsw`, g 128", "linear_dq8ca_q4gsw/decode_batches/{}/WP.WP/auto/cold"),
+           ("`linear_qta8a_qga4w`, g 128", "linear_qta8a_qga4w/decode_batches/{}/4W.WP/auto/cold"),
+           ("`linear_qta8a_qga4w_qta8o`, g 128", "linear_qta8a_qga4w_qta8o/decode_batches/{}/4W.4W/auto/cold")]
+
+GOALS_HEAD = "| work | before, us | goal | now | PyTorch |"
+# Text, row, us before, goal in us, PyTorch us.
+GOALS = [
+    ("`q8ta_linear` 1024x4096x4096", "q8ta_linear/prefill_cold/1024.4096.4096/4W.4W/auto/cold", "66.0", "59", "62.6"),
+    ("4096x4096x4096", "q8ta_linear/prefill_cold/4096.4096.4096/4W.4W/auto/cold", "256", "225", "207"),
+    ("1024x2048x2048", "q8ta_linear/prefill_cold/1024.2048.2048/4W.4W/auto/cold", "20.0", "18", "20.1"),
+    ("128x2048x2048", "q8ta_linear/prefill_cold/128.2048.2048/4W.4W/auto/cold", "8.7", "7.5", "9.0"),
+    ("1x4096x14336", "q8ta_linear/llama_3_1_8b_decode/mlp.gate_up/4W.4W/auto/cold", "17.3", "16.2", ""),
+    ("1x14336x4096", "q8ta_linear/llama_3_1_8b_decode/mlp.down/4W.4W/auto/cold", "16.2", "15.8", ""),
+    ("`linear_q8ta_q8csw` 1024x2048x2048", "linear_q8ta_q8csw/prefill_cold/WP.WP/auto/cold", "25.8", "22.5", "25.0"),
+    ("1024x4096x4096", "linear_q8ta_q8csw/prefill_cold_wide/WP.WP/auto/cold", "72.9", "66", "70.9"),
+    ("`linear_dq8ca_q4gsw`, g 128, 128x2048x2048", "linear_dq8ca_q4gsw/prefill_cold/128.2048.2048/WP.WP/auto/cold", "14.3", "11", ""),
+    ("1024x4096x4096", "linear_dq8ca_q4gsw/prefill_cold/1024.4096.4096/WP.WP/auto/cold", "112", "88", ""),
+    ("1x2048x2048", "linear_dq8ca_q4gsw/llama_3_2_1b_decode/attn.q_o/128/WP.WP/auto/cold", "4.26", "4.0", "4.2"),
+    ("1x4096x4096", "linear_dq8ca_q4gsw/llama_3_1_8b_decode/attn.q_o/128/WP.WP/auto/cold", "6.2", "5.6", "7.4"),
+    ("1x4096x14336", "linear_dq8ca_q4gsw/llama_3_1_8b_decode/mlp.gate_up/128/WP.WP/auto/cold", "12.5", "10.8", "18.9"),
+    ("1x14336x4096", "linear_dq8ca_q4gsw/llama_3_1_8b_decode/mlp.down/128/WP.WP/auto/cold", "14.3", "12", "19.5"),
+    ("`linear_q4gsw` f16, g 128, 128x2048x2048", "linear_q4gsw/prefill_cold/128.2048.2048/WP.WP/auto/cold", "14.8", "11", ""),
+    ("1024x4096x4096", "linear_q4gsw/prefill_cold/1024.4096.4096/WP.WP/auto/cold", "160", "135", ""),
+    ("1x2048x2048", "linear_q4gsw/llama_3_2_1b_decode/attn.q_o/128/WP.WP/auto/cold", "4.2", "3.9", "4.2"),
+    ("1x4096x4096", "linear_q4gsw/llama_3_1_8b_decode/attn.q_o/128/WP.WP/auto/cold", "", "5.8", "7.4"),
+    ("1x4096x14336", "linear_q4gsw/llama_3_1_8b_decode/mlp.gate_up/128/WP.WP/auto/cold", "14.9", "11.5", "18.9"),
+    ("1x14336x4096", "linear_q4gsw/llama_3_1_8b_decode/mlp.down/128/WP.WP/auto/cold", "14.8", "12", "19.5"),
+    ("`q8ta_conv2d` [1,64,128,128] -> 64, 3x3", "q8ta_conv2d/times/square_layer/4C.4C/auto/cold", "7.8", "5.5", "12.7"),
+    ("[1,128,256,256] -> 128, 5x5 s2 g4", "q8ta_conv2d/times/grouped_layer/4C.4C/auto/cold", "22.8", "16", "33.4"),
+    ("[1,512,7,7] -> 512, 3x3", "q8ta_conv2d/times/deep_layer/4C.4C/auto/cold", "9.2", "7", "14.3"),
+    ("`conv2d_q8csw` [1,64,128,128] -> 128, 3x3, f16", "conv2d_q8csw/times/f16/CP.CP/auto/cold", "29", "20", "17"),
+    ("the same in f32", "conv2d_q8csw/times/f32/CP.CP/auto/cold", "84", "60", ""),
+    ("`q8ta_conv2d_transposed` [1,128,16,16] -> 64, 4x4 s2", "q8ta_conv2d_transposed/times/128.16.16.64.4x4.2x2.1x1/4C.4C/auto/cold",
+     "7.9", "5.5", ""),
+    ("[1,128,32,32] -> 64, 3x3 s2", "q8ta_conv2d_transposed/times/128.32.32.64.3x3.2x2/4C.4C/auto/cold", "9.1", "6.5", ""),
+]
+
 STEP_HEAD = "| ms a step | at ceilings | tokens/s | tokens | op"
 MODEL = "llama_3_2_1b"
 
@@ -139,6 +216,39 @@ def convolution_table(rows):
     return [CONVOLUTION_HEAD, "|---|---:|---:|---:|---:|"] + [
         line([text, micros(rows[cold]), micros(rows[hot]) if hot else "", cudnn, executorch])
         for text, cold, hot, cudnn, executorch in CONVOLUTIONS]
+
+
+def rows_table(rows):
+    return [ROWS_HEAD, "|---|--:|--:|--:|--:|--:|--:|--:|"] + [
+        line([text, micros(rows[large]), of_large, f"{float(rows[large]['pct_peak_bw']):.0f} %", micros(rows[cold]), of_cold,
+              micros(rows[one]), of_one])
+        for text, large, of_large, cold, of_cold, one, of_one in ROWS]
+
+
+def attention_table(rows):
+    return [ATTENTION_HEAD, "|---|--:|--:|---|"] + [
+        line([text, micros(rows[case]), pytorch, share(rows[case], limit)]) for text, case, pytorch, limit in ATTENTION]
+
+
+def batches_table(rows):
+    """Times of 1, 2, 4 and 8 tokens, and the geometric means of their ratios to one."""
+    table, ratios = [], {2: [], 4: [], 8: []}
+    for text, case in BATCHES:
+        times = {count: float(rows[case.format(count)]["time_us_p50"]) for count in (1, 2, 4, 8)}
+        for count, of_op in ratios.items():
+            of_op.append(times[count] / times[1])
+        of_one = ", ".join(f"{times[count] / times[1]:.2f}" for count in ratios)
+        table.append(line([text] + [micros(rows[case.format(count)]) for count in times] + [of_one]))
+    means = ", ".join(f"{statistics.geometric_mean(of_op):.2f}" for of_op in ratios.values())
+    return [BATCHES_HEAD, "|---|--:|--:|--:|--:|---|"] + table + [line(["geometric mean", "", "", "", "", means])]
+
+
+def goals_table(rows):
+    def now(case, goal):
+        reached = float(rows[case]["time_us_p50"]) <= float(goal)
+        return f"**{micros(rows[case])}**" if reached else micros(rows[case])
+    return [GOALS_HEAD, "|---|--:|--:|--:|--:|"] + [
+        line([text, before, goal, now(case, goal), pytorch]) for text, case, before, goal, pytorch in GOALS]
 
 
 def percent(rows, glob):
@@ -182,7 +292,13 @@ def main():
     written = DOCUMENT.read_text(encoding="utf-8")
     h200 = rows_of("nvidia-h200")
     document = written
-    for table in (linear_table(h200), convolution_table(h200), share_table(rows_of("nvidia-h100")), step_table()):
+    makers = [linear_table, convolution_table, rows_table, attention_table, batches_table, goals_table]
+    for make in makers:
+        try:
+            document = with_table(document, make(h200))
+        except KeyError as missing:  # a row that is newer than the report: the document says where its table is from
+            print(f"{make.__name__}: left as it is, as the published report has no row {missing}", file=sys.stderr)
+    for table in (share_table(rows_of("nvidia-h100")), step_table()):
         document = with_table(document, table)
     if "--check" not in sys.argv[1:]:
         DOCUMENT.write_text(document, encoding="utf-8")
