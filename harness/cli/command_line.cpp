@@ -43,8 +43,7 @@ void refuse_unknown_command(const CLI::App& app, std::span<char* const> words) {
 }
 
 /// Lets no option of `command` take another's name as its value: `--markdown --layers` would write a file
-/// named
-/// --layers.
+/// that is named so.
 void refuse_options_as_values(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
     if (option->get_items_expected_max() == 0) continue;
