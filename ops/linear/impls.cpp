@@ -266,10 +266,6 @@ std::optional<std::string> gemv_invalid_reason(const ImplPoint& point) {
 // faster.
 constexpr std::int64_t few_rows = 16, few_rows_of_reals = 32;
 
-bool has_few_rows(const BuildContext& context, std::int64_t few) {
-  return references::checked_linear(context.params).rows() <= few;
-}
-
 Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choose) {
   Impl impl{.name = "auto"};
   impl.summary = "chosen by the number of rows and what the device is fast at";
@@ -278,15 +274,36 @@ Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choos
   return impl;
 }
 
-// Cooperative matrices come first, where the device has them and there are enough rows.
-std::vector<std::string> ranked(const BuildContext& context, const LinearKind& kind, std::int64_t few,
-                                const std::vector<std::string>& for_few,
-                                const std::vector<std::string>& for_many) {
-  if (has_few_rows(context, few)) return for_few;
-  std::vector<std::string> ranking;
-  if (has_matrices(context.device, kind)) ranking.emplace_back("coopmat");
-  ranking.insert(ranking.end(), for_many.begin(), for_many.end());
-  return ranking;
+/// How many rows one by one, each of which reads the weights again, take as long as a tile of matrices does,
+/// of whatever rows: the fewer, the more weights there are. Lines through times of both on an H200
+/// (shaders/NOTES.md); int8 x was not measured.
+double rows_of_a_tile(const BuildContext& context, const LinearKind& kind) {
+  if (kind.x == XKind::Int8) return few_rows;
+  const references::Linear op = references::checked_linear(context.params);
+  const double of_large = kind.is_real_int4() ? 8 : is_int4(kind.w) ? 5.8 : 2.4;
+  const double more_of_small = kind.is_real_int4() ? 2.9 : is_int4(kind.w) ? 9.1 : 5.4;
+  const double weights = static_cast<double>(op.k) * static_cast<double>(op.n);
+  return of_large + more_of_small * 2048 * 2048 / weights;
+}
+
+/// Impls for few rows and for many, and before either cooperative matrices, where the device has them and
+/// there are more rows than `before_matrices`. Where an impl cannot take a case, as matrices f32, the next
+/// one does.
+struct Ranking {
+  std::int64_t few = few_rows;
+  double before_matrices = few_rows;
+  std::vector<std::string> for_few, for_many;
+};
+
+std::vector<std::string> ranked(const BuildContext& context, const LinearKind& kind, const Ranking& ranking) {
+  const std::int64_t rows = references::checked_linear(context.params).rows();
+  const bool has_few = rows <= ranking.few;
+  std::vector<std::string> impls;
+  const bool matrices_pay = !has_few || static_cast<double>(rows) > ranking.before_matrices;
+  if (matrices_pay && has_matrices(context.device, kind)) impls.emplace_back("coopmat");
+  const std::vector<std::string>& others = has_few ? ranking.for_few : ranking.for_many;
+  impls.insert(impls.end(), others.begin(), others.end());
+  return impls;
 }
 
 }  // namespace
@@ -315,15 +332,18 @@ Impl coop_linear(std::string name, const LinearKind& kind, bool dot) {
 std::vector<Impl> linear_impls(const LinearKind& kind) {
   if (kind.is_real()) {
     const auto choose = [kind](const BuildContext& context) {
-      return ranked(context, kind, few_rows_of_reals, {"gemv", "tiled"}, {"tiled", "gemv"});
+      return ranked(context, kind,
+                    {few_rows_of_reals, rows_of_a_tile(context, kind), {"gemv", "tiled"}, {"tiled", "gemv"}});
     };
     return {tiled_linear("tiled", kind, false), gemv_linear(kind), coopmat_linear(kind), choosing(choose)};
   }
   const auto choose = [kind](const BuildContext& context) {
     const bool dot = context.device.dot_product_accelerated;
-    return ranked(context, kind, few_rows, {"gemv", "dot4x8", "tiled"},
-                  dot ? std::vector<std::string>{"dot4x8", "tiled", "gemv"}
-                      : std::vector<std::string>{"tiled", "gemv"});
+    return ranked(context, kind,
+                  {.before_matrices = rows_of_a_tile(context, kind),
+                   .for_few = {"gemv", "dot4x8", "tiled"},
+                   .for_many = dot ? std::vector<std::string>{"dot4x8", "tiled", "gemv"}
+                                   : std::vector<std::string>{"tiled", "gemv"}});
   };
   return {tiled_linear("tiled", kind, false), tiled_linear("dot4x8", kind, true), gemv_linear(kind),
           coopmat_linear(kind), choosing(choose)};
@@ -332,8 +352,9 @@ std::vector<Impl> linear_impls(const LinearKind& kind) {
 std::vector<Impl> coop_impls(const LinearKind& kind) {
   const auto choose = [kind](const BuildContext& context) {
     const std::string suffix = context.device.dot_product_accelerated ? "_dot4x8" : "";
-    return ranked(context, kind, few_rows, {"coop" + suffix, "tiled" + suffix},
-                  {"tiled" + suffix, "coop" + suffix});
+    return ranked(
+        context, kind,
+        {.for_few = {"coop" + suffix, "tiled" + suffix}, .for_many = {"tiled" + suffix, "coop" + suffix}});
   };
   return {tiled_linear("tiled", kind, false),
           tiled_linear("tiled_dot4x8", kind, true),

@@ -72,6 +72,28 @@ TEST_F(LinearChoiceTest, ManyRowsAreMultipliedByMatricesWhereTheDeviceHasThem) {
   EXPECT_EQ(choice("linear_qta8a_qga4w", {16, 64, 32}, with_matrices), "coop_dot4x8");
 }
 
+// Reading 59 MB of weights again for each of four rows takes longer than matrices do; 4 MB not.
+TEST_F(LinearChoiceTest, MatricesPayForFewRowsOfManyWeights) {
+  const auto of = [&](const std::string& op, std::int64_t rows, bool large) {
+    const Sizes sizes{rows, large ? 4096 : 2048, large ? 14336 : 2048, {}, "f16"};
+    return choice(op, sizes, with_matrices, 128);
+  };
+  for (const std::string op : {"linear_q8ta_q8csw", "linear_q8csw"}) {
+    EXPECT_EQ(of(op, 2, true), "gemv") << op;
+    EXPECT_EQ(of(op, 3, true), "coopmat") << op;
+    EXPECT_EQ(of(op, 7, false), "gemv") << op;
+    EXPECT_EQ(of(op, 8, false), "coopmat") << op;
+  }
+  EXPECT_EQ(of("linear_dq8ca_q4gsw", 6, true), "gemv");
+  EXPECT_EQ(of("linear_dq8ca_q4gsw", 7, true), "coopmat");
+  EXPECT_EQ(of("linear_dq8ca_q4gsw", 14, false), "gemv");
+  EXPECT_EQ(of("linear_q4gsw", 8, true), "gemv");
+  EXPECT_EQ(of("linear_q4gsw", 9, true), "coopmat");
+  EXPECT_EQ(of("linear_q4gsw", 11, false), "coopmat");
+  EXPECT_EQ(choice("linear_q8csw", {16, 4096, 14336}, with_matrices), "gemv") << "f32";
+  EXPECT_EQ(choice("linear_q8csw", {16, 4096, 14336, {}, "f16"}, gpu), "gemv") << "a device without them";
+}
+
 TEST_F(LinearChoiceTest, RealValuesAreMultipliedByMatricesWhereTheyAreHalves) {
   for (const std::string& op : of_real_products) {
     EXPECT_EQ(choice(op, {64, 64, 32}, with_matrices), "tiled") << op;
