@@ -46,12 +46,12 @@ void refuse_unknown_command(const CLI::App& app, std::span<char* const> words) {
 /// that is named so.
 void refuse_options_as_values(CLI::App& command) {
   for (CLI::Option* option : command.get_options()) {
-    if (option->get_items_expected_max() == 0) continue;
+    if (option->get_items_expected_max() == 0 || option->get_positional()) continue;
     option->check(CLI::Validator(
         [&command](const std::string& value) {
           if (!value.starts_with("--") || command.get_option_no_throw(value) == nullptr) return std::string();
-          return fmt::format("needs a value, but '{}' is the next option; a file of that name is './{}'",
-                             value, value);
+          return fmt::format("needs a value, but '{}' is an option; './{}' is a file of that name", value,
+                             value);
         },
         ""));
   }

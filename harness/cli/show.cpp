@@ -35,7 +35,7 @@ void declare_show(CLI::App& app, app::ShowOptions& options) {
                "Print the N rows that failed or used most of their error bound");
   add_question(app, "--slowest", options.slowest, "Print the N rows with the longest times");
   add_question(app, "--furthest-from-ceiling", options.furthest_from_ceiling,
-               "Print the N timed rows that would gain the most time at the ceiling that limits them");
+               "Print the N timed rows that would gain the most time at the ceiling that they are nearer to");
   app.add_option("--group", options.group,
                  "Count rows by this key: rows, failures, shares of the ceiling; for impls, how often each "
                  "is fastest. KEY=GLOB lists the rows of the groups that match. Keys: " +

@@ -274,9 +274,9 @@ Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choos
   return impl;
 }
 
-/// How many rows one by one, each of which reads the weights again, take as long as a tile of matrices does,
-/// of whatever rows: the fewer, the more weights there are. Lines through times of both on an H200
-/// (shaders/NOTES.md); int8 x was not measured.
+/// The number of rows above which matrices, whose time hardly depends on a few rows, are faster than reading
+/// the weights again for each row: the more weights, the fewer rows. Fitted to an H200's times at 4 M, 17 M
+/// and 59 M weights (shaders/NOTES.md); int8 x was not measured.
 double rows_of_a_tile(const BuildContext& context, const LinearKind& kind) {
   if (kind.x == XKind::Int8) return few_rows;
   const references::Linear op = references::checked_linear(context.params);
@@ -286,9 +286,9 @@ double rows_of_a_tile(const BuildContext& context, const LinearKind& kind) {
   return of_large + more_of_small * 2048 * 2048 / weights;
 }
 
-/// Impls for few rows and for many, and before either cooperative matrices, where the device has them and
-/// there are more rows than `before_matrices`. Where an impl cannot take a case, as matrices f32, the next
-/// one does.
+/// Impls for at most `few` rows, and for more. Cooperative matrices come first, where the device has them,
+/// for more rows than `few` or `before_matrices`, whichever is less. Where an impl cannot take a case
+/// (matrices take no f32), the next one is tried.
 struct Ranking {
   std::int64_t few = few_rows;
   double before_matrices = few_rows;

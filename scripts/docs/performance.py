@@ -104,7 +104,8 @@ SHARES = [
     ("`embedding_q4gsw`", ["embedding_q4gsw/large/f32/*"], ["embedding_q4gsw/large/f16/*"]),
 ]
 
-# PyTorch's figures of these two are from `scripts/peers/pytorch.py attention transformer` on another H200.
+# PyTorch's figures of these two are from `scripts/peers/pytorch.py attention transformer`, on an H200 of the same kind:
+# the document says when they were measured.
 ROWS_HEAD = "| op | 16384 rows | PyTorch | share of the bandwidth | 2048 rows | PyTorch | one row | PyTorch |"
 # Text, row of 16384 rows and PyTorch us, cold row of 2048 rows and PyTorch us, row of one row and PyTorch us.
 ROWS = [

@@ -171,7 +171,7 @@ TEST(Commands, AnUnknownOptionIsAUsageError) {
 TEST(Commands, AnOptionIsNoOtherOptionsValue) {
   const ProcessResult result = assay({"summary", "--model", "m", "--markdown", "--layers", "nowhere"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.err, HasSubstr("--markdown: needs a value, but '--layers' is the next option"));
+  EXPECT_THAT(result.err, HasSubstr("--markdown: needs a value, but '--layers' is an option"));
   EXPECT_FALSE(std::filesystem::exists("--layers"));
   EXPECT_EQ(assay({"list", "--filter", "--x"}).exit_code, 0) << "which is no option, but all ids except 'x'";
 }

@@ -263,11 +263,10 @@ std::vector<Column> columns_of_times() {
   others.erase("output_hash");  // that of the timed outputs
   others.insert("dispatches");  // a table
   Columns columns = without(perf_columns(), others);
-  columns.push_back(
-      of_time("pct_peak", "%", "share of the ceiling that limits the program", [](const Record& r) {
-        const double share = percent_of_peak(*r.perf);
-        return share > 0 ? fixed(share, 2) : "";
-      }));
+  columns.push_back(of_time("pct_peak", "%", "share of the nearer ceiling", [](const Record& r) {
+    const double share = percent_of_peak(*r.perf);
+    return share > 0 ? fixed(share, 2) : "";
+  }));
   columns.push_back(
       of_time("gain_us", "us", "what would be gained at that ceiling: time x calls x (1 - share)",
               [](const Record& r) { return percent_of_peak(*r.perf) > 0 ? fixed(us_to_gain(r), 4) : ""; }));

@@ -64,7 +64,7 @@ void add_sides(Columns& columns) {
   add_both(columns, "clock_ratio", "ratio",
            "share of the full clock at which the device ran, by the clock probe",
            [](Side side) { return number(side.clock_ratio, 3); });
-  add_both(columns, "pct_peak", "%", "share of the ceiling that limits the program",
+  add_both(columns, "pct_peak", "%", "share of the nearer ceiling",
            [](Side side) { return number(side.pct_peak, 2); });
   add_both(columns, "energy_j", "J",
            "energy of one program run, median of the runs that measured it (--energy)",

@@ -41,7 +41,7 @@ struct RowSide {
   double timer_pct = 0;    ///< unit of the clock as a share of one sample, the largest of the runs
   double clock_ratio = 0;  ///< the clock probe's time at full clock divided by its time with the samples,
                            ///< median of the runs; 0: none
-  double pct_peak = 0;     ///< share of the ceiling that limits the program, median of the runs; 0: unknown
+  double pct_peak = 0;     ///< share of the nearer ceiling, median of the runs; 0: unknown
   std::string limited_by;
   double energy_j = 0;  ///< of one program, median of the runs; 0: none measured it, or not by one source
 

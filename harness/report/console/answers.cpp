@@ -219,9 +219,8 @@ std::string furthest_from_ceiling_text(Rows rows, std::size_t count, std::size_t
                      row.info.calls > 1 ? std::to_string(row.info.calls) : "", significant(share(&row), 3),
                      row.perf->limited_by, name_of_row(&row)});
   }
-  std::string text =
-      head(count, held.size(), "the most time to gain at the ceiling that limits a row first") +
-      text_table(table, {true, true, true, true, false, false}, width);
+  std::string text = head(count, held.size(), "the most time to gain at a row's nearer ceiling first") +
+                     text_table(table, {true, true, true, true, false, false}, width);
   if (timed > held.size())
     text += fmt::format("{} without a known ceiling\n", counted_rows(timed - held.size()));
   return text;

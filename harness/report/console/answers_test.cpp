@@ -68,7 +68,7 @@ TEST(FurthestFromCeiling, AreThoseWithTheMostTimeToGain) {
                               timed("none", "fused", 7, 0), timed("layer", "fused", 10, 40)};
   records[3].info.calls = 32;
   const std::string text = furthest_from_ceiling_text(pointers(records), 10, answer_width);
-  EXPECT_THAT(text, StartsWith("3 of 3 rows, the most time to gain at the ceiling that limits a row first"));
+  EXPECT_THAT(text, StartsWith("3 of 3 rows, the most time to gain at a row's nearer ceiling first"));
   EXPECT_LT(text.find("layer/fused"), text.find("large/fused")) << "192 us in a step, 50 us once";
   EXPECT_LT(text.find("large/fused"), text.find("small/fused")) << "5 % of 2.5 us is little";
   EXPECT_THAT(text, HasSubstr("192.00"));

@@ -52,7 +52,7 @@ struct ModelStep {
 
   /// The sum over the layers that have a time, in us; 0 if none has.
   double sum_us() const;
-  /// What that sum would be if every layer reached the ceiling that limits it, in us.
+  /// What that sum would be if every layer reached the ceiling that it is nearer to, in us.
   double at_ceilings_us() const;
   /// Whether every layer is in the sum. If not, the step takes longer than the sum.
   bool is_complete() const;

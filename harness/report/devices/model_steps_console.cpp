@@ -280,7 +280,7 @@ std::string steps_text(std::span<const ModelSteps> reports, const StepsView& vie
              "make a sum each; "
              "of several rows of a layer, impl auto counts, else the fastest. 'At ceilings' is the sum if "
              "each "
-             "layer reached the ceiling that limits it.",
+             "layer reached the ceiling that it is nearer to.",
              view.width);
 }
 

@@ -101,9 +101,9 @@ StepColumns columns_of_time() {
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) {
          return layer.step_us ? fixed(*layer.step_us, 4) : "";
        }},
-      of_time("pct_peak", "%", "share of the ceiling that limits the program",
+      of_time("pct_peak", "%", "share of the nearer ceiling",
               [](const PerfResult& perf) { return positive(percent_of_peak(perf), 2); }),
-      {"gain_us", "us", "what the layer would gain in a step at the ceiling that limits it",
+      {"gain_us", "us", "what the layer would gain in a step at the nearer ceiling",
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) {
          return layer.step_us ? fixed(us_to_gain(*layer.row), 4) : "";
        }},

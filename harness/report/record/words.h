@@ -96,7 +96,7 @@ std::size_t different_answers(const Replay& replay);
 /// console.
 std::string failure_text(const Record& record);
 
-/// The program's share of the ceiling that it is nearest to, of the bandwidth or of the operations, in
+/// The program's share of the ceiling that it is nearer to, of the bandwidth or of the operations, in
 /// percent; 0 if unknown. That one limits it, unless something else does, such as latency.
 double percent_of_peak(const PerfResult& perf);
 

@@ -46,7 +46,7 @@ TEST(FailuresPage, HasEveryWord) {
   }
 }
 
-TEST(PercentOfPeak, IsOfTheCeilingThatIsNearest) {
+TEST(PercentOfPeak, IsOfTheNearerCeiling) {
   EXPECT_EQ(percent_of_peak({.pct_peak_bw = 60, .pct_peak_ops = 2, .limited_by = "bandwidth"}), 60);
   EXPECT_EQ(percent_of_peak({.pct_peak_bw = 3, .pct_peak_ops = 42, .limited_by = "operations"}), 42);
   // Far from both, a kernel of many operations was said to be at 3 %.

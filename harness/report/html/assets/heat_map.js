@@ -45,7 +45,7 @@ const baseMeasure = ratioMeasure("time / that of the base", (row) => row.over_ba
 const shareMeasure = {
   text: "share of the device's ceiling",
   read: (row) => row.pct_peak,
-  explained: "Median over the op's rows of their share of the ceiling that limits them.",
+  explained: "Median over the op's rows of their share of the ceiling that each is nearer to.",
   mean: median,
   show: percent,
   isRatio: false

@@ -125,7 +125,7 @@ export function drawModels(core) {
   replaceContent("models",
     note(
       "A step is the sum over the layers of median time × calls; ops that compute the same layers make a step each. ",
-      "“At ceilings” is the sum if each layer reached the ceiling that limits it. Parts of a model without a timed row ",
+      "“At ceilings” is the sum if each layer reached the ceiling that it is nearer to. Parts of a model without a timed row ",
       "that names a layer are in no sum."),
     ...models.map(([model, ofModel]) => partOf(model, ofModel, models.length === 1)));
 }

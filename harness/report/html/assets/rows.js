@@ -68,9 +68,10 @@ const columns = [
   figure(
     "gbps", "GB/s", "bytes that must be moved / time", (row) => row.gbps, (value) => significant(value, 3)),
   figure("gops", "GOP/s", "operations / time", (row) => row.gops, (value) => significant(value, 3)),
-  figure("pct_peak", "% ceiling", "share of the ceiling that limits it", (row) => row.pct_peak, percent),
+  figure(
+    "pct_peak", "% ceiling", "share of the ceiling that it is nearer to", (row) => row.pct_peak, percent),
   figure("us_to_gain", "µs to gain",
-    "time × calls of its layer in a step × (1 - share of the ceiling that limits it)",
+    "time × calls of its layer in a step × (1 - share of the ceiling that it is nearer to)",
     (row) => row.us_to_gain, micros),
   figure("energy_j", "J", "energy of one program (--energy)", (row) => row.energy_j,
     (value) => significant(value, 4)),
