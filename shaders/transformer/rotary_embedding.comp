@@ -2,7 +2,8 @@
 #extension GL_GOOGLE_include_directive : require
 
 // Turns pairs (a, b) of the first `turned` values of each head by the row of the tables for the token's position, to
-// (a cos - b sin, a sin + b cos), and copies the others, in buffers bit by bit. x and y are [batch, tokens, heads, width].
+// (a cos - b sin, a sin + b cos), and copies the others, in buffers bit by bit. x and y are [batch, tokens, heads,
+// width].
 //
 // TEXTURE      3: x and y are width-packed 3D textures; 0: buffers
 // F16          x and y are f16 instead of f32

@@ -22,8 +22,8 @@ std::string worst_text(Rows rows, std::size_t count, std::size_t width);
 /// The passing rows with the longest times.
 std::string slowest_text(Rows rows, std::size_t count, std::size_t width);
 
-/// The passing rows by the time that they would gain if they reached the ceiling that they are nearer to, times the
-/// calls of their layer in a step of its model (RowInfo::calls).
+/// The passing rows by the time that they would gain if they reached the ceiling that they are nearer to,
+/// times the calls of their layer in a step of its model (RowInfo::calls).
 std::string furthest_from_ceiling_text(Rows rows, std::size_t count, std::size_t width);
 
 /// The keys by which rows can be grouped: "impl" (of each op), "op", "dtype", "cache", "tier", "model",

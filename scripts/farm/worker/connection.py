@@ -44,6 +44,7 @@ LEFT_OUT = {"assay-out", ".git", "__pycache__"}
 KEPT_LOGS = 50  # for each device
 LONGEST_LOG = 1 << 20  # bytes
 LONGEST_REST = 600  # seconds
+LAST_WORDS = 3  # seconds that the program that is the connection has to end after its worker
 COLDEST, HOTTEST = -40, 150  # degrees Celsius: zones that are not connected report values beyond these
 OLD_DAYS = 14  # pushed folders that no worker has used for so long are removed
 
@@ -353,9 +354,10 @@ kill -9 $alive
         return out.status
 
     def _pass_last_errors(self, errors):
-        """The last words of a worker, or of the program that is the connection, may arrive late."""
+        """The last words of a worker, or of the program that is the connection, may arrive late, and later where the
+        machine is busy: that program's end is waited for."""
         os.set_blocking(self.process.stderr.fileno(), False)
-        end = time.monotonic() + 0.3
+        end = time.monotonic() + LAST_WORDS
         while time.monotonic() < end and self.process.poll() is None:
             time.sleep(0.02)
         self._pass_errors(errors + (self.process.stderr.read() or b"") + b"\n")
