@@ -2,6 +2,7 @@
 #include "tests/cli/sample_cases.h"
 #include "tests/support/assay_binary.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -110,7 +111,8 @@ TEST(Streams, ClosedOnesLeaveTheJournalAlone) {
   for (const char* redirection : {">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"}) {
     const TemporaryFolder folder;
     const std::string cases = folder.write("c.yaml", shuffle_cases), out = folder / "out";
-    const ProcessResult result = assay_in_shell("run " + cases + " --mode accu --out " + out, redirection);
+    const ProcessResult result =
+        assay_in_shell(fmt::format("run {} --mode accu --out {}", cases, out), redirection);
     EXPECT_EQ(result.exit_code, 0) << redirection << result.err;
     const RunReport report = read_journal(device_folder(out) / "journal.jsonl");
     EXPECT_TRUE(report.complete) << redirection;
@@ -124,8 +126,8 @@ TEST(Streams, AnOutputThatDoesNotTakeWhatIsPrintedIsAnErrorOfTheInfrastructure) 
   ASSERT_EQ(assay({"run", cases, "--out", out}).exit_code, 0);
   for (const std::string& words :
        {"list " + cases, std::string("ops"), std::string("schema"), std::string("--help"), "report " + out,
-        "pivot " + out, "show " + out + " small/1x16x4x4/4W4C.4W4C", "compare " + out + " " + out,
-        "run " + cases + " --out " + out + "2"}) {
+        "pivot " + out, fmt::format("show {} small/1x16x4x4/4W4C.4W4C", out),
+        fmt::format("compare {} {}", out, out), fmt::format("run {} --out {}2", cases, out)}) {
     const ProcessResult result = assay_in_shell(words, ">/dev/full");
     EXPECT_EQ(result.exit_code, 3) << words;
     EXPECT_THAT(result.err, HasSubstr("cannot write to stdout: ")) << words;
