@@ -243,9 +243,10 @@ INSTANTIATE_TEST_SUITE_P(Cheats, LivesOnThePast,
 /// Answers cannot show this: the programs of a batch are spared work that a single program has to do.
 TEST(FasterWhenRepeated, IsAProgramThatKeepsItsAnswersByTheirData) {
   // So much work that sparing it shows also where other processes disturb a CPU: about ten times what the
-  // cheat still does. A submission has room for at least two such programs: of one alone nothing is repeated.
+  // cheat still does. A submission has room for two such programs, also where one was stalled for a second:
+  // of one alone nothing is repeated.
   const int rounds = is_on_a_cpu() ? 1'200 : 40'000;
-  const How how{.rounds = rounds, .submission_ns = 400e6};
+  const How how{.rounds = rounds, .submission_ns = 4e9};
   for (const Victim& victim : {flip_victim(), negate()}) {
     const Record cheat = timed(victim, "remembers_by_key", 77, how);
     EXPECT_EQ(cheat.status, Status::Suspect) << cheat.reason;
@@ -272,7 +273,7 @@ TEST(TimedInPart, IsAPartWhoseOldContentSparesNoWork) {
   // Each set must be written several times in a submission, also where the machine stalls while a program's
   // time is estimated.
   const How cold{
-      .caches = Caches::Cold, .cache_bytes = 1, .sample_ns = 100e6, .submission_ns = 200e6, .blocks = 12};
+      .caches = Caches::Cold, .cache_bytes = 1, .sample_ns = 100e6, .submission_ns = 1e9, .blocks = 12};
   EXPECT_EQ(timed(victim, "skips_when_marked", 77, cold).status, Status::Fail);
 }
 
