@@ -4,7 +4,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 option(ASSAY_PRECOMPILE "Precompile the headers that most sources include" ${gcc})
 set(ASSAY_TOGETHER 8 CACHE STRING "So many sources of a folder are compiled as one; 1: each by itself")
-# scripts/test.sh --asan sets it to those that it runs only under the sanitizers; the preset `release` makes it empty again.
+# scripts/test.sh --asan sets it to those that it runs only under the sanitizers; the preset `release` makes it empty
+# again.
 set(ASSAY_TESTS_LEFT_OUT "" CACHE STRING "Test executables that are neither built nor run")
 option(ASSAY_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(ASSAY_FUZZERS "Build the libFuzzer targets, with both sanitizers: needs clang" OFF)

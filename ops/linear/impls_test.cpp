@@ -72,7 +72,7 @@ TEST_F(LinearChoiceTest, ManyRowsAreMultipliedByMatricesWhereTheDeviceHasThem) {
   EXPECT_EQ(choice("linear_qta8a_qga4w", {16, 64, 32}, with_matrices), "coop_dot4x8");
 }
 
-// Reading 59 MB of weights again for each of four rows takes longer than matrices do; 4 MB not.
+// Reading 59 M weights again for each of a few rows takes longer than matrices do; reading 4 M does not.
 TEST_F(LinearChoiceTest, MatricesPayForFewRowsOfManyWeights) {
   const auto of = [&](const std::string& op, std::int64_t rows, bool large) {
     const Sizes sizes{rows, large ? 4096 : 2048, large ? 14336 : 2048, {}, "f16"};

@@ -24,7 +24,8 @@ struct RowSharing {
   std::int64_t quads() const;
   /// Quads that an invocation reads at most.
   std::int64_t steps() const;
-  /// Whether every one of so many invocations has a row and as many quads of it, all of which it keeps.
+  /// Whether each of a dispatch's `invocations` has a row and the same number of its quads, all of which it
+  /// keeps.
   bool is_complete(std::int64_t invocations) const;
 };
 
