@@ -206,7 +206,8 @@ class Row {
     return reading;
   }
 
-  /// Finds the batch length, then repeats batches until the clock is steady.
+  /// Finds the batch length, then repeats batches until the clock is steady. The first submission never
+  /// decides alone: what happens once (a driver that compiles then, a machine that stalls) may be all its time.
   void warm_up() {
     const double started = options_->now_s();
     double previous = 0;
@@ -216,7 +217,8 @@ class Row {
       const double per_program = is_time(reading) ? reading / samples_.batch : 0;
       const bool grows = !has_batch_ && choose_batch(per_program, longest_program(reading, wall_ns));
       const bool steady = previous > 0 && std::fabs(per_program - previous) <= steady_ratio * previous;
-      if ((steady && !grows) || options_->now_s() - started >= warm_up_limit_s) return;
+      const bool is_time_up = i > 0 && options_->now_s() - started >= warm_up_limit_s;
+      if ((steady && !grows) || is_time_up) return;
       previous = per_program;
     }
   }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -446,6 +447,14 @@ TEST(Sampler, WarmUpOutlastsASlowStart) {
   const Samples samples = sample(source, options_for(clock));
   for (const double ns : samples.all()) EXPECT_DOUBLE_EQ(ns, 100 * us) << "a cold sample was taken";
   EXPECT_EQ(samples.batch, 10);
+}
+
+TEST(Sampler, AFirstSubmissionThatStallsDoesNotMakeABatchOfOne) {
+  FakeClock clock;
+  FakeSource source(clock, [first = true](int) mutable {
+    return std::exchange(first, false) ? 300 * ms : 100 * us;
+  });
+  EXPECT_EQ(sample(source, options_for(clock)).batch, 10) << "a millisecond";
 }
 
 TEST(Sampler, AComparisonGroupEndsInOneRound) {
