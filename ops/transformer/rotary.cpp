@@ -16,10 +16,8 @@ using references::RotaryEmbedding;
 constexpr std::int64_t quad = 4;
 constexpr std::int64_t operations = 3;  // of a value: two products and their sum
 
-/// Whether the a's and b's of pairs and the tables' rows are whole quads, and heads begin with one. In
-/// textures they always do.
-bool has_quads(const RotaryEmbedding& op, bool texture) {
-  return (texture || op.width % quad == 0) && op.turned % (op.interleaved ? quad : 2 * quad) == 0;
+bool are_pairs_of_quads(const RotaryEmbedding& op) {
+  return op.turned % (op.interleaved ? quad : 2 * quad) == 0;
 }
 
 /// Invocations for the quads of a head: one for each, but for those of a's and b's that are apart one for
@@ -55,7 +53,8 @@ Work rotary_work(const RotaryEmbedding& op, const TensorSpec& x) {
 
 Dispatch rotary_dispatch(const BuildContext& context, const RotaryEmbedding& op, const RotaryDispatch& of) {
   const Form form = context.forms[of.bindings[0]];
-  const bool quads = has_quads(op, is_texture(form));
+  // In textures heads always begin with a quad.
+  const bool quads = is_texture(form) ? are_pairs_of_quads(op) : turns_in_quads(op);
   const std::int64_t parts = parts_of_head(op, quads);
   const std::int64_t count = quads || is_texture(form) ? op.batch * op.tokens * op.heads * parts : of.words;
   Dispatch dispatch{.label = of.label, .shader = "rotary_embedding.comp"};
@@ -73,6 +72,14 @@ Dispatch rotary_dispatch(const BuildContext& context, const RotaryEmbedding& op,
   return dispatch;
 }
 
+bool turns_in_quads(const RotaryEmbedding& op) {
+  return op.width % quad == 0 && are_pairs_of_quads(op);
+}
+
+double turned_value_error(const BuildContext& /*context*/) {
+  return gamma_of(2);
+}
+
 ParamSpec rotary_pairs_param() {
   return choice("pairs", {"half_split", "interleaved"})
       .by_default(std::string("half_split"))
@@ -85,8 +92,7 @@ Impl rotary_impl(std::function<Program(const BuildContext&)> build) {
           .tunables = {local_size_tunable()},
           .build = std::move(build),
           .invalid_reason = invalid_reason,
-          // The rounding of a product, and of the sum or difference.
-          .unit_error = [](const BuildContext&) { return gamma_of(2); }};
+          .unit_error = turned_value_error};
 }
 
 }  // namespace assay::ops

@@ -33,6 +33,13 @@ struct RotaryDispatch {
 Dispatch rotary_dispatch(const BuildContext& context, const references::RotaryEmbedding& op,
                          const RotaryDispatch& of);
 
+/// Whether the a's and b's of pairs and the tables' rows are whole quads, and heads in a buffer begin with
+/// one.
+bool turns_in_quads(const references::RotaryEmbedding& op);
+
+/// The error of a value that turned, per magnitude: the rounding of a product, and of the sum or difference.
+double turned_value_error(const BuildContext& context);
+
 /// The parameter `pairs`.
 ParamSpec rotary_pairs_param();
 

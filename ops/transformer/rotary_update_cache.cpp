@@ -4,7 +4,10 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
+#include "ops/common/unit_error.h"
 #include "ops/transformer/rotary.h"
+#include "ops/transformer/rows.h"
+#include "ops/transformer/update_cache.h"
 
 #include <utility>
 
@@ -14,24 +17,40 @@ namespace {
 using references::rotary_update_cache_params;
 using references::RotaryUpdateCache;
 
+/// The codes are as far from a tie as what turned is, and so is their scale.
+std::vector<TensorSpec> q8_tensors(const RotaryUpdateCache& op, std::vector<TensorSpec> inputs) {
+  inputs.front().domain.most = largest_cached_value;
+  for (TensorSpec& before : q8_cache(op.update)) inputs.push_back(std::move(before));
+  TensorSpec codes = updated(inputs[3], 3), scale = updated(inputs[4], 4);
+  codes.output_class = OutputClass::Banded;
+  codes.domain = {.lo = -references::largest_code, .hi = references::largest_code};
+  codes.ends_because = ends_of_cached_rows;
+  scale.output_class = OutputClass::Bounded;
+  inputs.push_back(std::move(codes));
+  inputs.push_back(std::move(scale));
+  return inputs;
+}
+
 std::vector<TensorSpec> tensors(const Params& params) {
   const RotaryUpdateCache op = rotary_update_cache_params(params);
-  TensorSpec x{.name = "x", .dtype = op.rotary.dtype, .shape = op.update.x_shape(), .forms = {rotary_form}};
-  TensorSpec cache = x;
-  cache.name = "cache";
-  cache.shape = op.update.cache_shape();
-  TensorSpec after = cache;
-  after.role = TensorSpec::Role::Output;
-  after.output_class = OutputClass::Bounded;
-  after.starts_as = 3;
-  after.written_in_part = true;
-  return {std::move(x), rotary_table("cos", op.rotary), rotary_table("sin", op.rotary), std::move(cache),
-          std::move(after)};
+  TensorSpec x = row_tensor("x", op.rotary.dtype, op.update.x_shape());
+  std::vector<TensorSpec> inputs{std::move(x), rotary_table("cos", op.rotary),
+                                 rotary_table("sin", op.rotary)};
+  if (op.update.q8) return q8_tensors(op, std::move(inputs));
+  inputs.push_back(row_tensor("cache", op.rotary.dtype, op.update.cache_shape()));
+  inputs.push_back(updated(inputs[3], 3));
+  inputs.back().output_class = OutputClass::Bounded;
+  return inputs;
 }
 
 /// Of the cache only the tokens' rows are touched.
 Work work(const Params& params, std::span<const TensorSpec> tensors) {
-  return rotary_work(rotary_update_cache_params(params).rotary, tensors[0]);
+  const RotaryUpdateCache op = rotary_update_cache_params(params);
+  Work work = rotary_work(op.rotary, tensors[0]);
+  if (!op.update.q8) return work;
+  work.bytes_written = bytes_of_q8_rows(op.update);
+  work.operations += operations_of_cached_value * numel(tensors[0].shape);
+  return work;
 }
 
 Program pairs(const BuildContext& context) {
@@ -49,6 +68,47 @@ Program pairs(const BuildContext& context) {
   dispatch.defines.push_back({"HALVES", flag(shares_words)});
   dispatch.push.add(op.update.capacity);
   return {.dispatches = {std::move(dispatch)}};
+}
+
+/// Quads turn as wholes where pairs and the tables' rows consist of them.
+Program quantize(const BuildContext& context) {
+  const RotaryUpdateCache op = rotary_update_cache_params(context.params);
+  Dispatch dispatch =
+      quantizing_dispatch(context, op.update, {.label = "rotary_update_cache", .turned = true});
+  dispatch.defines.push_back({"INTERLEAVED", flag(op.rotary.interleaved)});
+  for (Define& define : dispatch.defines) {
+    if (define.name == "WHOLE_ROWS") define.value = flag(turns_in_quads(op.rotary));
+  }
+  dispatch.push.add(op.rotary.turned);
+  dispatch.bindings.emplace_back(Resource::tensor(1));
+  dispatch.bindings.emplace_back(Resource::tensor(2));
+  return {.dispatches = {std::move(dispatch)}};
+}
+
+bool has_q8_cache(const Params& params) {
+  return rotary_update_cache_params(params).update.q8;
+}
+
+std::optional<std::string> pairs_invalid_reason(const ImplPoint& point) {
+  if (has_q8_cache(point.params)) return "it makes values of the type of x, and the cache is int8";
+  return any_too_large(point.tensors, point.forms);
+}
+
+std::optional<std::string> quantize_invalid_reason(const ImplPoint& point) {
+  if (!has_q8_cache(point.params)) return "it makes int8, and the cache has the type of x";
+  return any_too_large(point.tensors, point.forms);
+}
+
+std::vector<Impl> impls() {
+  Impl automatic{.name = "auto",
+                 .summary = "pairs, or quantize where the cache is int8",
+                 .choose = [](const BuildContext& context) -> std::vector<std::string> {
+                   return {has_q8_cache(context.params) ? "quantize" : "pairs"};
+                 }};
+  Impl turning = rotary_impl(pairs);
+  turning.invalid_reason = pairs_invalid_reason;
+  return {std::move(automatic), std::move(turning),
+          quantizing_impl(quantize, quantize_invalid_reason, turned_value_error)};
 }
 
 std::vector<ParamSpec> params() {
@@ -74,9 +134,8 @@ std::vector<ParamSpec> params() {
       choice("layout", {"bshd", "bhsd"})
           .by_default(std::string("bshd"))
           .says("order of the cache's dims: batch, token, head, value, or batch, head, token, value"),
-      choice("dtype", {"f32", "f16"})
-          .by_default(std::string("f32"))
-          .says("type of x and of the cache; the tables are f32")};
+      choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of x; the tables are f32"),
+      cache_dtype_param()};
 }
 
 }  // namespace
@@ -90,7 +149,7 @@ Op rotary_update_cache() {
       .reference = references::rotary_update_cache,
       .work = work,
       .tokens = [](const Params& params) { return params.integer("B") * params.integer("S"); },
-      .impls = {rotary_impl(pairs)},
+      .impls = impls(),
   };
 }
 

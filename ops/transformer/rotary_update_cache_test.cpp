@@ -14,8 +14,8 @@ class RotaryUpdateCacheTest : public OnDeviceTest {
     std::int64_t batch = 1, tokens = 1, heads = 1, width = 8, turned = 8, start = 0, capacity = 1;
   };
 
-  Trial trial(const Sizes& of, const std::string& pairs, const std::string& layout,
-              const std::string& dtype) const {
+  Trial trial(const Sizes& of, const std::string& pairs, const std::string& layout, const std::string& dtype,
+              const std::string& cache_dtype = "float") const {
     Params params;
     params.set("B", of.batch);
     params.set("S", of.tokens);
@@ -27,9 +27,11 @@ class RotaryUpdateCacheTest : public OnDeviceTest {
     params.set("C", of.capacity);
     params.set("layout", layout);
     params.set("dtype", dtype);
+    params.set("cache_dtype", cache_dtype);
     return {.op = &op,
             .params = with_defaults(op, params),
-            .forms = std::vector<Form>(5, Form{Storage::Buffer, Layout::WP})};
+            .forms = std::vector<Form>(cache_dtype == "q8" ? 7 : 5, Form{Storage::Buffer, Layout::WP}),
+            .impl = cache_dtype == "q8" ? "quantize" : "pairs"};
   }
 
   std::int64_t invocations_of(Trial point) {
@@ -50,7 +52,8 @@ TEST_F(RotaryUpdateCacheTest, AgreesWithItsReferenceOnRandomPoints) {
     of.start = draw.pick(0, 3);
     of.capacity = of.start + of.tokens + draw.pick(0, 3);
     Trial point = trial(of, draw.one_of<std::string>({"half_split", "interleaved"}),
-                        draw.one_of<std::string>({"bshd", "bhsd"}), draw.one_of<std::string>({"f32", "f16"}));
+                        draw.one_of<std::string>({"bshd", "bhsd"}), draw.one_of<std::string>({"f32", "f16"}),
+                        draw.one_of<std::string>({"float", "q8"}));
     point.seed = static_cast<std::uint64_t>(round);
     point.fill = draw.one_of<FillKind>(
         {FillKind::Normal, FillKind::Wide, FillKind::Special, FillKind::Mixed, FillKind::Nan});
@@ -69,6 +72,34 @@ TEST_F(RotaryUpdateCacheTest, AnInvocationMakesQuadsWordsOrHalvesOfWords) {
   EXPECT_EQ(invocations_of(trial(odd, "half_split", "bshd", "f16")), 2 * 3 * 2 * 9) << "halves of words";
   odd.width = 10;
   EXPECT_EQ(invocations_of(trial(odd, "half_split", "bshd", "f16")), 2 * 3 * 2 * 5);
+}
+
+TEST_F(RotaryUpdateCacheTest, AnImplIsForOneTypeOfCache) {
+  const Sizes of{.tokens = 2, .capacity = 3};
+  for (const Impl& impl : op.impls) {
+    if (!impl.invalid_reason) continue;
+    for (const char* cache : {"float", "q8"}) {
+      const bool fits = (impl.name == "quantize") == (std::string(cache) == "q8");
+      const Trial point = trial(of, "half_split", "bshd", "f16", cache);
+      const std::vector<TensorSpec> tensors = op.tensors(point.params);
+      EXPECT_EQ(impl.invalid_reason({point.params, tensors, point.forms, {}}).has_value(), !fits)
+          << impl.name << " " << cache;
+    }
+  }
+}
+
+TEST_F(RotaryUpdateCacheTest, CountsTheCodesAndScalesOfAnInt8Cache) {
+  const Sizes of{.batch = 2, .tokens = 3, .heads = 4, .width = 8, .turned = 4, .start = 5, .capacity = 9};
+  const Params params = trial(of, "half_split", "bhsd", "f16", "q8").params;
+  const std::vector<TensorSpec> tensors = op.tensors(params);
+  ASSERT_EQ(tensors.size(), 7U);
+  EXPECT_EQ(tensors[6].shape, (Shape{2, 4, 9}));
+  EXPECT_TRUE(is_data_before_part(tensors, 3));
+  EXPECT_TRUE(is_data_before_part(tensors, 4));
+  const Work work = op.work(params, tensors);
+  EXPECT_EQ(work.bytes_read, 2 * 3 * 4 * 8 * 2 + 2 * 3 * 2 * 4);
+  EXPECT_EQ(work.bytes_written, 2 * 3 * 4 * (8 + 4));
+  EXPECT_EQ(work.operations, 3 * 2 * 3 * 4 * 4 + 4 * 2 * 3 * 4 * 8);
 }
 
 TEST_F(RotaryUpdateCacheTest, CountsTheRowsThatAreTurnedAndWritten) {

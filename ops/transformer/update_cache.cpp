@@ -1,6 +1,5 @@
-#include "references/transformer/update_cache.h"
+#include "ops/transformer/update_cache.h"
 
-#include "harness/op/op.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -15,8 +14,6 @@ using references::update_cache_params;
 using references::UpdateCache;
 
 constexpr std::int64_t bytes_of_vector = 16, bytes_of_word = 4;
-constexpr std::int64_t operations = 4;    // of a value that becomes int8: max, *, round, clamp
-constexpr double largest_value = 0x1p60;  // of a row that becomes int8
 constexpr double smallest_scale = 0x1p-10, largest_scale = 1;  // of the rows that are there
 
 /// Whether the cache has the order of x, and as many values.
@@ -24,25 +21,14 @@ bool is_filled_by_x(const UpdateCache& op) {
   return op.tokens == op.capacity && (!op.by_head || op.heads == 1 || op.tokens == 1);
 }
 
-/// An output that begins as the tensor `index`, `before`, and of which the tokens' rows are written.
-TensorSpec updated(const TensorSpec& before, std::uint32_t index) {
-  TensorSpec after = before;
-  after.role = TensorSpec::Role::Output;
-  after.domain = {};
-  after.starts_as = index;
-  after.written_in_part = true;
-  return after;
-}
-
 std::vector<TensorSpec> q8_tensors(const UpdateCache& op, TensorSpec x) {
-  x.domain.most = largest_value;
-  TensorSpec cache = row_tensor("cache", DType::I8, op.cache_shape());
-  TensorSpec scale = row_tensor("scale", DType::F32, op.scale_shape());
-  scale.domain = {.role = FillRole::Scale, .lo = smallest_scale, .hi = largest_scale};
-  TensorSpec new_cache = updated(cache, 1);
-  new_cache.ends_because = "the largest value of a row is at an end";
-  TensorSpec new_scale = updated(scale, 2);
-  return {std::move(x), std::move(cache), std::move(scale), std::move(new_cache), std::move(new_scale)};
+  x.domain.most = largest_cached_value;
+  std::vector<TensorSpec> all{std::move(x)};
+  for (TensorSpec& before : q8_cache(op)) all.push_back(std::move(before));
+  all.push_back(updated(all[1], 1));
+  all.back().ends_because = ends_of_cached_rows;
+  all.push_back(updated(all[2], 2));
+  return all;
 }
 
 std::vector<TensorSpec> tensors(const Params& params) {
@@ -58,12 +44,12 @@ std::vector<TensorSpec> tensors(const Params& params) {
 /// Of the cache only the tokens' rows are touched.
 Work work(const Params& params, std::span<const TensorSpec> tensors) {
   const UpdateCache op = update_cache_params(params);
-  const std::int64_t values = numel(tensors[0].shape), rows = values / op.width;
+  const std::int64_t values = numel(tensors[0].shape);
   const std::int64_t bytes = values * static_cast<std::int64_t>(size_of(op.dtype));
   if (!op.q8) return {.bytes_read = bytes, .bytes_written = bytes};
   return {.bytes_read = bytes,
-          .bytes_written = values + rows * static_cast<std::int64_t>(sizeof(float)),
-          .operations = operations * values};
+          .bytes_written = bytes_of_q8_rows(op),
+          .operations = operations_of_cached_value * values};
 }
 
 /// How the copying kernel sees the op: in rows, each of one token, which lie next to each other in the cache.
@@ -102,13 +88,8 @@ Program copy(const BuildContext& context) {
 }
 
 Program quantize(const BuildContext& context) {
-  const UpdateCache op = update_cache_params(context.params);
-  Dispatch dispatch = row_dispatch(context, "update_cache", "update_cache_q8.comp", 1);
-  dispatch.defines.push_back({"BY_HEAD", flag(op.by_head)});
-  dispatch.push.add(op.heads).add(op.tokens).add(op.capacity).add(op.start);
-  for (const std::int64_t by : {op.heads, op.tokens}) add(dispatch.push, divider(by));
-  dispatch.bindings = {Resource::tensor(0), Resource::tensor(3), Resource::tensor(4)};
-  return {.dispatches = {std::move(dispatch)}};
+  return {.dispatches = {
+              quantizing_dispatch(context, update_cache_params(context.params), {.label = "update_cache"})}};
 }
 
 std::optional<std::string> copy_invalid_reason(const ImplPoint& point) {
@@ -130,15 +111,13 @@ Impl automatic() {
 }
 
 std::vector<Impl> impls() {
-  Impl quantizing = rows_impl(quantize, quantize_invalid_reason, nullptr);
-  quantizing.name = "quantize";
   return {automatic(),
           {.name = "copy",
            .summary = "one dispatch: 16 bytes at a time where rows have whole ones, else a word",
            .tunables = {local_size_tunable()},
            .build = copy,
            .invalid_reason = copy_invalid_reason},
-          std::move(quantizing)};
+          quantizing_impl(quantize, quantize_invalid_reason, nullptr)};
 }
 
 std::vector<ParamSpec> params() {
@@ -156,12 +135,54 @@ std::vector<ParamSpec> params() {
           .by_default(std::string("bshd"))
           .says("order of the cache's dims: batch, token, head, value, or batch, head, token, value"),
       choice("dtype", {"f32", "f16"}).by_default(std::string("f32")).says("type of x"),
-      choice("cache_dtype", {"float", "q8"})
-          .by_default(std::string("float"))
-          .says("type of the cache: that of x, or int8 with a scale for each row of each head")};
+      cache_dtype_param()};
 }
 
 }  // namespace
+
+std::vector<TensorSpec> q8_cache(const UpdateCache& op) {
+  TensorSpec scale = row_tensor("scale", DType::F32, op.scale_shape());
+  scale.domain = {.role = FillRole::Scale, .lo = smallest_scale, .hi = largest_scale};
+  return {row_tensor("cache", DType::I8, op.cache_shape()), std::move(scale)};
+}
+
+TensorSpec updated(const TensorSpec& before, std::uint32_t index) {
+  TensorSpec after = before;
+  after.role = TensorSpec::Role::Output;
+  after.domain = {};
+  after.starts_as = index;
+  after.written_in_part = true;
+  return after;
+}
+
+Dispatch quantizing_dispatch(const BuildContext& context, const UpdateCache& op, const CachedRows& rows) {
+  Dispatch dispatch = row_dispatch(context, rows.label, "update_cache_q8.comp", 1);
+  dispatch.defines.push_back({"BY_HEAD", flag(op.by_head)});
+  dispatch.defines.push_back({"TURNED", flag(rows.turned)});
+  dispatch.push.add(op.heads).add(op.tokens).add(op.capacity).add(op.start);
+  for (const std::int64_t by : {op.heads, op.tokens}) add(dispatch.push, divider(by));
+  const auto tensors = static_cast<std::uint32_t>(context.tensors.size());
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(tensors - 2), Resource::tensor(tensors - 1)};
+  return dispatch;
+}
+
+Impl quantizing_impl(Program (*build)(const BuildContext&),
+                     std::optional<std::string> (*invalid_reason)(const ImplPoint&),
+                     double (*unit_error)(const BuildContext&)) {
+  Impl impl = rows_impl(build, invalid_reason, unit_error);
+  impl.name = "quantize";
+  return impl;
+}
+
+std::int64_t bytes_of_q8_rows(const UpdateCache& op) {
+  return op.batch * op.tokens * op.heads * (op.width + static_cast<std::int64_t>(sizeof(float)));
+}
+
+ParamSpec cache_dtype_param() {
+  return choice("cache_dtype", {"float", "q8"})
+      .by_default(std::string("float"))
+      .says("type of the cache: that of x, or int8 with a scale for each row of each head");
+}
 
 Op update_cache() {
   return {

@@ -38,12 +38,12 @@ float scale_of(const UpdateCache& op, const HostTensor& x, std::int64_t first) {
     const float magnitude = std::fabs(static_cast<float>(x.at(i)));
     if (magnitude > largest) largest = magnitude;  // false for a NaN
   }
-  return largest < least_of_row ? 1 : largest / 127;
+  return largest < least_of_row ? 1 : largest / largest_code;
 }
 
 std::int8_t quantized(float value, float inverse) {
   if (std::isnan(value)) return 0;
-  return static_cast<std::int8_t>(std::clamp(std::nearbyint(value * inverse), -127.0F, 127.0F));
+  return static_cast<std::int8_t>(std::clamp(std::nearbyint(value * inverse), -largest_code, largest_code));
 }
 
 void quantize_row(const UpdateCache& op, const HostTensor& x, std::int64_t row, Expected& cache,

@@ -28,6 +28,9 @@ struct UpdateCache {
 /// Throws ParameterError where the tokens do not fit in the cache.
 UpdateCache update_cache_params(const Params& params);
 
+/// Codes are within +-127.
+inline constexpr float largest_code = 127;
+
 /// Rows of int8 whose values are all smaller are taken for zeros: a device may flush what their scale is made
 /// of.
 inline constexpr float least_of_row = 0x1p-100F;

@@ -26,8 +26,8 @@
 #include "common/indexing.glslh"
 #include "common/packing.glslh"
 #include "common/quads.glslh"
-#include "common/quantize.glslh"
 #include "common/texels.glslh"
+#include "transformer/turned_pair.glslh"
 
 layout(push_constant) uniform Push {
   uint count;     // of invocations
@@ -95,11 +95,6 @@ uint row_of(uint head) {
   const uint position = push.start + token - divide(token, push.by_tokens) * push.tokens;
   return position * (push.turned / 2u);
 }
-
-float first_turned(float a, float b, float cosine, float sine) {
-  return difference(product(a, cosine), product(b, sine));
-}
-float second_turned(float a, float b, float cosine, float sine) { return sum(product(a, sine), product(b, cosine)); }
 
 #if QUADS
 #if TEXTURE

@@ -6,7 +6,10 @@
 // of the cache is read, and what is not of these rows keeps its bits.
 //
 // TEXTURE, F16, WHOLE_ROWS, SUBGROUPS  see transformer/row_reduction.glslh
-// BY_HEAD  1: the cache has rows [batch, heads, capacity]; 0: [batch, capacity, heads]
+// BY_HEAD      1: the cache has rows [batch, heads, capacity]; 0: [batch, capacity, heads]
+// TURNED       1: what is quantized are the rows of x after rotary_embedding, in float32
+// INTERLEAVED  TURNED: pairs are (2i, 2i + 1) instead of (i, i + turned / 2)
+// WHOLE_ROWS   TURNED: the values of a quad turn alike, by a quad or a pair of the tables
 
 #include "common/indexing.glslh"
 
@@ -15,6 +18,9 @@ layout(push_constant) uniform Push {
   uint heads, tokens, capacity;
   uint start;  // position of the first token
   Divider by_heads, by_tokens;
+#if TURNED
+  uint turned;  // values of a row that turn
+#endif
 } push;
 
 #define ROW_PADDING 0.0
@@ -27,7 +33,12 @@ layout(set = 0, binding = 1) restrict writeonly buffer Cache { uint cache[]; };
 layout(set = 0, binding = 1) restrict buffer Cache { uint cache[]; };
 #endif
 layout(set = 0, binding = 2) restrict writeonly buffer Scale { float scale[]; };
+#if TURNED
+#include "transformer/turned_row.glslh"
+#else
 ROW_INPUT(0, X, read_x, load_x, x)
+#define LOADED_QUAD KEPT_QUAD
+#endif
 
 shared uint shared_bits[gl_WorkGroupSize.x];
 ROW_REDUCTION(largest_bits, uint, shared_bits, max)
@@ -80,7 +91,7 @@ void store_quad(RowPart part, uint place, uint row, ivec4 values) {
 
 void main() {
   const RowPart part = this_part();
-  KEPT_QUAD quads[MOST_KEPT];
+  LOADED_QUAD quads[MOST_KEPT];
   for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, part.first + i * COLUMNS);
   uint bits = 0u;
   for (uint i = 0u; i < kept; ++i) bits = max(bits, bits_of_largest(values_of(quads[i])));
