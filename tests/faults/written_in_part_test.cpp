@@ -2,6 +2,7 @@
 #include "harness/engine/accuracy/experiment.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
+#include "tests/support/small_op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const Shape tokens{2, 3, 2, 5};
 
@@ -53,6 +55,41 @@ TEST(WrittenInPart, WhatIsKeptMayNotChange) {
   const Record first = Bench::shared().run(update_case("zeros_what_is_kept"));
   EXPECT_EQ(first.status, Status::Fail);
   EXPECT_THAT(first.reason, HasSubstr("cache[0, 0, 0, 0]: expected"));
+}
+
+/// Writes x, of bytes, where the reference says that its bits are turned.
+Op copy_instead_of_flip(std::int64_t bytes) {
+  Op op = test::overwrite_op(100);
+  op.tensors = [tensors = op.tensors](const Params& params) {
+    std::vector<TensorSpec> specs = tensors(params);
+    for (TensorSpec& spec : specs) spec.dtype = DType::I8;
+    return specs;
+  };
+  op.reference = [reference = op.reference](const Params& params, std::span<const HostTensor> inputs) {
+    std::vector<HostTensor> turned(inputs.begin(), inputs.end());
+    for (std::int8_t& value : turned[0].as<std::int8_t>()) value = static_cast<std::int8_t>(~value);
+    return reference(params, turned);
+  };
+  op.impls.front().build = [bytes](const BuildContext&) {
+    Dispatch dispatch{.label = "copy",
+                      .shader = "copy_words.comp",
+                      .workgroups = {static_cast<std::uint32_t>(bytes / 4 / 64), 1, 1},
+                      .bindings = {Resource::tensor(0), Resource::tensor(2)}};
+    dispatch.push.add(bytes / 4);
+    return Program{.dispatches = {dispatch}};
+  };
+  return op;
+}
+
+/// One of 256 wrong bytes equals what was there before.
+TEST(WrittenInPart, WrongBytesThatWereThereBeforeByChanceWereWritten) {
+  const std::int64_t bytes = 16384;
+  const Op op = copy_instead_of_flip(bytes);
+  const Record record = Bench::shared().run(test::make_case(op, test::shape_params({bytes})));
+  EXPECT_EQ(record.status, Status::Fail);
+  ASSERT_TRUE(record.accuracy);
+  EXPECT_EQ(record.accuracy->metric, "wrong_value") << record.reason;
+  EXPECT_THAT(record.reason, Not(HasSubstr("never written")));
 }
 
 /// The rows would be there already when a second program of a batch runs.

@@ -47,9 +47,9 @@ double checked_unit_error(const Case& test_case, const TensorSpec& spec, const E
                                      test_case.op->name, spec.name, test_case.impl->name, what));
 }
 
-/// How many of `changed` elements, which differ between runs with the two poisons, may equal their poison by
-/// chance in both runs: the mean plus six standard deviations. It is one chance for both runs, because one
-/// poison is the complement of the other.
+/// How many elements besides `changed` ones, which hold something else than was there before, may equal that
+/// by chance in the runs with both poisons: the mean plus six standard deviations. It is one chance for both
+/// runs, because one poison is the complement of the other, and data are the same.
 double most_by_chance(std::int64_t changed, DType dtype) {
   const double mean = static_cast<double>(changed) * std::ldexp(1.0, -8 * static_cast<int>(size_of(dtype)));
   return mean + 6 * std::sqrt(mean);
@@ -142,7 +142,12 @@ class Investigation {
     const std::int64_t written =
         count_if(before.numel(), [&](std::int64_t i) { return !accepted_[output].is_kept(i); }).bad;
     const Count left = count_if(before.numel(), is_left);
-    if (left.bad == 0) return;
+    const auto is_wrong = [&](std::int64_t i) {
+      return !accepted_[output].is_kept(i) && !is_left(i) &&
+             accepted_[output].judge(i, got(output)) == ElementVerdict::Wrong;
+    };
+    const std::int64_t wrong = left.bad > 0 ? count_if(before.numel(), is_wrong).bad : 0;
+    if (static_cast<double>(left.bad) <= most_by_chance(wrong, before.dtype())) return;
     unwritten_.resize(specs_.size());
     unwritten_[output] = is_left;
     note("unwritten",

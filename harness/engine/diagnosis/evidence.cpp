@@ -70,12 +70,20 @@ constexpr double operations_of_byte = 8;  ///< estimated cost of moving a byte i
 /// How many answers the budget is enough for where each is a process: about a second.
 constexpr double answers_of_programs = 8;
 
+/// The bytes that an answer moves: those of the op's work, or of its tensors where the op touches only a part
+/// of them, since an answer has all of its elements.
+double bytes_of_answer(const Work& work, std::span<const TensorSpec> tensors) {
+  std::int64_t bytes = 0;
+  for (const TensorSpec& spec : tensors)
+    bytes += numel(spec.shape) * static_cast<std::int64_t>(size_of(spec.dtype));
+  return static_cast<double>(std::max(bytes, work.bytes_read + work.bytes_written));
+}
+
 double cost_of(const Case& test_case) {
   if (!test_case.op->work) return ReferenceProbe::default_budget;
   const Work work = test_case.op->work(test_case.params, test_case.tensors);
   const double of_work = static_cast<double>(work.operations) +
-                         operations_of_byte * static_cast<double>(work.bytes_read + work.bytes_written) +
-                         1000;
+                         operations_of_byte * bytes_of_answer(work, test_case.tensors) + 1000;
   const bool is_program = test_case.op->answer_version != nullptr;
   return is_program ? std::max(of_work, ReferenceProbe::default_budget / answers_of_programs) : of_work;
 }

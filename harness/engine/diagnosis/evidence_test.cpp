@@ -1,6 +1,7 @@
 #include "harness/engine/diagnosis/evidence.h"
 
 #include "harness/engine/diagnosis/diagnosis_test_support.h"
+#include "tests/support/small_op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,6 +20,18 @@ TEST(ReferenceProbe, AsksUntilTheBudgetIsSpent) {
   EXPECT_GT(answers, 0);
   EXPECT_LT(answers, 6);
   EXPECT_FALSE(probe.can_afford(1));
+}
+
+/// The op writes 64 bytes of a tensor of 4 MB; an answer has all of them.
+TEST(ReferenceProbe, PaysForTensorsOfWhichLittleIsTouched) {
+  Op op = test::overwrite_op(1 << 20);
+  op.work = [](const Params&, std::span<const TensorSpec>) {
+    return Work{.bytes_read = 64, .bytes_written = 64};
+  };
+  const Wronged wronged(op, test::shape_params({16}));
+  const ReferenceProbe probe = wronged.probe();
+  EXPECT_TRUE(probe.can_afford(1));
+  EXPECT_FALSE(probe.can_afford(10));
 }
 
 TEST(ReferenceProbe, RefusesInputsThatDoNotFit) {
