@@ -30,6 +30,7 @@ constexpr std::int64_t bytes_of_sums = 16, bytes_of_range = 8;  // per invocatio
 struct Sharing {
   std::int64_t local_size = 64, workers = 32, columns = 4;
   std::int64_t units = 4;  ///< units of weights that an invocation loads at once
+  std::int64_t rows = 1;   ///< rows that it multiplies by these
 
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
@@ -144,6 +145,7 @@ Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
       context.tuned("local_size", default_local_size(context, linear, kind, sharing.workers));
   sharing.columns = context.tuned("columns", 4);
   sharing.units = context.tuned("units", units_at_once(linear, kind, sharing.workers));
+  sharing.rows = context.tuned("rows", 1);
   return sharing;
 }
 
@@ -161,10 +163,11 @@ std::int64_t shared_bytes(const Linear& linear, const Sharing& sharing, bool qua
   return sharing.local_size * bytes_of_sums + of_row;
 }
 
-/// Whether workgroups quantize the row of x themselves; otherwise a dispatch before the product does.
+/// Whether workgroups quantize their only row of x themselves; otherwise a dispatch before the product does.
 bool quantizes(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
   const Linear linear = references::checked_linear(context.params);
-  return kind.quantizes() && shared_bytes(linear, sharing, true) <= context.device.max_shared_bytes;
+  return kind.quantizes() && sharing.rows == 1 &&
+         shared_bytes(linear, sharing, true) <= context.device.max_shared_bytes;
 }
 
 Program build(const BuildContext& context, const LinearKind& kind, const Sharing& sharing, bool dot) {
@@ -192,6 +195,7 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
       {"SUBGROUP_ADD", flag(whole_subgroups && context.device.has(Feature::SubgroupArithmetic))});
   product.defines.push_back({"PAIRS", flag(has_pairs(linear, kind))});
   product.defines.push_back({"COLUMN_QUADS", std::to_string(sharing.columns / 4)});
+  product.defines.push_back({"ROWS", std::to_string(sharing.rows)});
   product.defines.push_back({"UNITS", std::to_string(sharing.units)});
   product.defines.push_back({"LOADS", std::to_string(sharing.units * sharing.columns / 4)});
   product.constants.push_back({"workers", static_cast<std::uint32_t>(sharing.workers)});
@@ -199,7 +203,8 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
     product.constants.push_back({"row_words", static_cast<std::uint32_t>(words_of_row(linear))});
   product.local_size = {static_cast<std::uint32_t>(sharing.local_size), 1, 1};
   use_subgroups(product, context.device);
-  const std::int64_t workgroups = slots.all * div_up(linear.n, sharing.columns_of_workgroup());
+  const std::int64_t workgroups =
+      div_up(slots.all, sharing.rows) * div_up(linear.n, sharing.columns_of_workgroup());
   product.workgroups = fold_grid(workgroups * sharing.local_size, product.local_size[0],
                                  context.device.max_workgroup_count[0]);
   product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(linear, sharing, quantizes_row));
@@ -235,6 +240,9 @@ std::vector<Tunable> sharing_tunables() {
       {.name = "units",
        .doc = "units of weights that an invocation loads at once: 16 bytes for four output channels, or 32 "
               "of int4",
+       .allowed = {1, 2, 4, 8}},
+      {.name = "rows",
+       .doc = "rows of x that an invocation multiplies by the weights that it loads",
        .allowed = {1, 2, 4, 8}},
       bake_tunable()};
 }

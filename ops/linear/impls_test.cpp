@@ -236,6 +236,25 @@ TEST_F(LinearSharingTest, TunedWorkersChangeTheGridAndNotTheAnswer) {
   }
 }
 
+TEST_F(LinearSharingTest, RowsOfAWorkgroupShareWeights) {
+  for (const char* op : {"linear_q4gsw", "linear_dq8ca_q4gsw", "q8ta_linear"}) {
+    Trial trial = trial_of(op_of(op), "gemv", {5, 320, 45});
+    for (const std::int64_t rows : {1, 2, 4, 8}) {
+      trial.tune = {{"rows", rows}, {"workers", 4}, {"local_size", 16}};
+      const Dispatch product = product_of(trial);
+      EXPECT_EQ(workgroups_of(product), div_up(std::int64_t{5}, rows) * div_up(std::int64_t{45}, 16)) << op;
+      expect_right_here(trial);
+    }
+  }
+}
+
+TEST_F(LinearSharingTest, AWorkgroupOfSeveralRowsFindsThemQuantized) {
+  Trial trial = trial_of(op_of("linear_dq8ca_q4gsw"), "gemv", {2, 64, 32});
+  EXPECT_FALSE(quantizes_before(program_of(trial)));
+  trial.tune = {{"rows", 2}};
+  EXPECT_TRUE(quantizes_before(program_of(trial)));
+}
+
 class DefaultSharingTest : public LinearSharingTest {
  protected:
   /// The program as on a GPU with subgroups of 32 invocations and workgroups of up to 1024.

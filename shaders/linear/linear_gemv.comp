@@ -1,15 +1,16 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y = x * transpose(w), for few rows: `workers` invocations share the K of 4 * COLUMN_QUADS output channels of a row.
-// Each loads UNITS units of blocks of weights at once, `workers` apart, so that neighbours read neighbouring units. The
-// loads with the longest latency come first: the first units, then the numbers that scale the sums, then x.
+// y = x * transpose(w), for few rows: `workers` invocations share the K of 4 * COLUMN_QUADS output channels of ROWS
+// rows. Each loads UNITS units of blocks of weights at once, `workers` apart, so that neighbours read neighbouring
+// units. The loads with the longest latency come first: the first units, then the numbers that scale the sums, then x.
 //
 // REAL           1: sums of real values in float32; 0: of int8 values in int32
 // GROUPED        int32 sums of each unit, minus the zero point, times the group's scale, in float32; W_BITS 4
 // QUANTIZES      x is real, and each workgroup quantizes its row (linear/quantize_row.glslh)
 // DOT            see linear/dot4x8.glslh
 // COLUMN_QUADS   1 or 2
+// ROWS           1, 2, 4 or 8 rows, for which weights are loaded once; 1 where QUANTIZES
 // PAIRS          1: a unit is two blocks of one group (W_BITS 4); 0: it is one block
 // UNITS          1, 2, 4 or 8; LOADS: COLUMN_QUADS * UNITS
 // X_*, W_*, Y_*, SUMS, SUBGROUPS, ...: see the included files
@@ -35,7 +36,7 @@ layout(constant_id = 4) const uint workers = 32u;
 #include "linear/x_int8.glslh"
 #endif
 
-int zero_point = 0;  // zero point of the row of x
+int zero_point = 0;  // of the row of x that is multiplied
 
 #define BLOCKS_OF_UNIT (1u + uint(PAIRS))
 uint units() { return push.blocks / BLOCKS_OF_UNIT; }  // along K
@@ -189,8 +190,13 @@ SUMS_VEC4 products_of(Weights weights, Values values, Group group) {
 }
 
 // --- rounds of units -------------------------------------------------------------------------------------------------
+Row rows[ROWS];
+#if GROUPED
+int zero_points[ROWS];
+float row_scales[ROWS];
+#endif
 uint quads[COLUMN_QUADS];
-SUMS_VEC4 sums[COLUMN_QUADS];
+SUMS_VEC4 sums[ROWS * COLUMN_QUADS];
 Weights weights[LOADS];
 Group groups[LOADS];
 
@@ -199,47 +205,81 @@ Group groups[LOADS];
 #define QUAD_OF(i) quads[(i) % COLUMN_QUADS]
 #define LOAD_WEIGHTS(i) weights[i] = weights_of(QUAD_OF(i), UNIT_OF(i));
 #define LOAD_GROUP(i) groups[i] = group_of(QUAD_OF(i), UNIT_OF(i));
-#define LOAD_VALUES(i) values[i] = values_of(row, slot, unit + i * workers);
-#define ADD_PRODUCTS(i) sums[(i) % COLUMN_QUADS] += products_of(weights[i], values[(i) / COLUMN_QUADS], groups[i]);
+#define LOAD_VALUES(i, r) values[i] = values_of(rows[r], slot + r, unit + i * workers);
+#define SUMS_OF(i, r) sums[(r)*COLUMN_QUADS + (i) % COLUMN_QUADS]
+#define ADD_PRODUCTS(i, r) SUMS_OF(i, r) += products_of(weights[i], values[(i) / COLUMN_QUADS], groups[i]);
+#if GROUPED
+#define TAKE_ROW(r) zero_point = zero_points[r];
+#else
+#define TAKE_ROW(r)
+#endif
 
 void load_round(uint unit) {
   EACH(LOADS, LOAD_WEIGHTS)
   EACH(LOADS, LOAD_GROUP)
 }
 
-void add_round(Row row, uint slot, uint unit) {
-  Values values[UNITS];
-  EACH(UNITS, LOAD_VALUES)
-  EACH(LOADS, ADD_PRODUCTS)
-}
+#define ADD_ROUND(r)                   \
+  {                                    \
+    Values values[UNITS];              \
+    TAKE_ROW(r)                        \
+    EACH_INNER(UNITS, LOAD_VALUES, r)  \
+    EACH_INNER(LOADS, ADD_PRODUCTS, r) \
+  }
 
+void add_round(uint slot, uint unit){EACH(ROWS, ADD_ROUND)}
 #if GROUPED
-uint whole_rounds() { return units() / (UNITS * workers); }  // rounds in which all workers have units
+uint whole_rounds() {
+  return units() / (UNITS * workers);
+}  // rounds in which all workers have units
 #else
-bool is_whole_round(uint unit) { return unit + (UNITS - 1u) * workers < units(); }
+bool is_whole_round(uint unit) {
+  return unit + (UNITS - 1u) * workers < units();
+}
 #endif
 
-#define ADD_UNIT(i) sums[i] += products_of(weights_of(quads[i], unit), values, group_of(quads[i], unit));
+#define ADD_UNIT(i, r) SUMS_OF(i, r) += products_of(weights_of(quads[i], unit), values, group_of(quads[i], unit));
+#define ADD_UNIT_OF_ROW(r)                                    \
+  {                                                           \
+    TAKE_ROW(r)                                               \
+    const Values values = values_of(rows[r], slot + r, unit); \
+    EACH_INNER(COLUMN_QUADS, ADD_UNIT, r)                     \
+  }
 
-void add_units(Row row, uint slot, uint first) {
+void add_units(uint slot, uint first) {
   for (uint unit = first; unit < units(); unit += workers) {
-    const Values values = values_of(row, slot, unit);
-    EACH(COLUMN_QUADS, ADD_UNIT)
+    EACH(ROWS, ADD_UNIT_OF_ROW)
   }
 }
 
-#define FIND_QUAD(i)                                        \
-  quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u); \
-  sums[i] = SUMS_VEC4(0);
+// Loads do not check whether a row exists: a kernel would wait for each of them. Results of another row are not stored.
+#define CLEAR_SUMS(i, r) SUMS_OF(i, r) = SUMS_VEC4(0);
+#define FIND_ROW(r)                 \
+  rows[r] = existing_row(slot + r); \
+  EACH_INNER(COLUMN_QUADS, CLEAR_SUMS, r)
+#if GROUPED && !QUANTIZES
+#define LOAD_ROW_TABLES(r)                      \
+  zero_points[r] = x_zero_point(rows[r].index); \
+  row_scales[r] = x_scale(rows[r].index);
+#endif
+#define FIND_QUAD(i) quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u);
 #define LOAD_TABLES(i) tables[i] = tables_of(quads[i]);
-// One worker per quad of channels stores it.
-#define STORE(i)                                                     \
-  {                                                                  \
-    const SUMS_VEC4 sum_of_all = sum_of_workers(sums[i], lane);      \
-    const bool is_last = (part * COLUMN_QUADS + i) >= push.quads;    \
-    if (worker == min(uint(i), workers - 1u) && !is_last)            \
-      store(sum_of_all, channels_of(tables[i]), row_of(slot), slot); \
+// One worker per row and quad of channels stores it.
+#if GROUPED
+#define SCALE_ROW(r) ROW_SCALE = row_scales[r];
+#else
+#define SCALE_ROW(r)
+#endif
+#define STORE(i, r)                                                          \
+  {                                                                          \
+    const SUMS_VEC4 sum_of_all = sum_of_workers(SUMS_OF(i, r), lane);        \
+    const bool is_last = (part * COLUMN_QUADS + i) >= push.quads;            \
+    if (worker == (uint((r)*COLUMN_QUADS + i) & (workers - 1u)) && !is_last) \
+      store(sum_of_all, channels_of(tables[i]), row_of(slot + r), slot + r); \
   }
+#define STORE_ROW(r) \
+  SCALE_ROW(r)       \
+  EACH_INNER(COLUMN_QUADS, STORE, r)
 
 void main() {
   push = numbers();
@@ -249,11 +289,9 @@ void main() {
   const uint lane = flat_lane();
   const uint worker = lane & (workers - 1u);
   const uint number = flat_workgroup();
-  const uint slot = divide(number, push.by_tiles);
-  // Loads do not check whether the row exists: a kernel would wait for each of them. Results of another row are not
-  // stored.
-  const Row row = existing_row(slot);
-  const uint part = (number - slot * push.tiles_n) * (gl_WorkGroupSize.x / workers) + lane / workers;
+  const uint set = divide(number, push.by_tiles), slot = set * ROWS;
+  const uint part = (number - set * push.tiles_n) * (gl_WorkGroupSize.x / workers) + lane / workers;
+  EACH(ROWS, FIND_ROW)
   EACH(COLUMN_QUADS, FIND_QUAD)
 
   // Two forms of one loop: a compiler that knows the number of rounds from built-in numbers makes the shorter kernel
@@ -269,29 +307,28 @@ void main() {
   ChannelTables tables[COLUMN_QUADS];
   EACH(COLUMN_QUADS, LOAD_TABLES)
 #if QUANTIZES
-  const RowQuantizer by = quantize_row(row, lane);
-  zero_point = by.zero_point;
+  const RowQuantizer by = quantize_row(rows[0], lane);
 #if GROUPED
-  ROW_SCALE = by.scale;
+  zero_points[0] = by.zero_point;
+  row_scales[0] = by.scale;
 #endif
 #elif GROUPED
-  zero_point = x_zero_point(row.index);
-  ROW_SCALE = x_scale(row.index);
+  EACH(ROWS, LOAD_ROW_TABLES)
 #endif
 #if GROUPED
   for (uint round = 0u; round < rounds; ++round) {
-    add_round(row, slot, round * UNITS * workers + worker);
+    add_round(slot, round * UNITS * workers + worker);
     if (round + 1u < rounds) load_round((round + 1u) * UNITS * workers + worker);
   }
-  if (rounds * UNITS * workers < units()) add_units(row, slot, rounds * UNITS * workers + worker);
+  if (rounds * UNITS * workers < units()) add_units(slot, rounds * UNITS * workers + worker);
 #else
   while (is_whole) {
-    add_round(row, slot, unit);
+    add_round(slot, unit);
     unit += UNITS * workers;
     is_whole = is_whole_round(unit);
     if (is_whole) load_round(unit);
   }
-  add_units(row, slot, unit);
+  add_units(slot, unit);
 #endif
-  EACH(COLUMN_QUADS, STORE)
+  EACH(ROWS, STORE_ROW)
 }

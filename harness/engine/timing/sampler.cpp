@@ -207,7 +207,8 @@ class Row {
   }
 
   /// Finds the batch length, then repeats batches until the clock is steady. The first submission never
-  /// decides alone: what happens once (a driver that compiles then, a machine that stalls) may be all its time.
+  /// decides alone: what happens once (a driver that compiles then, a machine that stalls) may be all its
+  /// time.
   void warm_up() {
     const double started = options_->now_s();
     double previous = 0;

@@ -451,9 +451,8 @@ TEST(Sampler, WarmUpOutlastsASlowStart) {
 
 TEST(Sampler, AFirstSubmissionThatStallsDoesNotMakeABatchOfOne) {
   FakeClock clock;
-  FakeSource source(clock, [first = true](int) mutable {
-    return std::exchange(first, false) ? 300 * ms : 100 * us;
-  });
+  FakeSource source(
+      clock, [first = true](int) mutable { return std::exchange(first, false) ? 300 * ms : 100 * us; });
   EXPECT_EQ(sample(source, options_for(clock)).batch, 10) << "a millisecond";
 }
 
