@@ -81,18 +81,19 @@ class TurnedRow {
   }
 
   float scale() const { return scale_; }
-  /// The magnitude of its error: that of the largest value, and the rounding of what is divided and stored.
-  double scale_error() const { return is_zero() ? 0 : largest_error_ / largest_code + scale_; }
+  /// The magnitude of the difference to a device's, in units of two roundings: the largest value's error, its
+  /// rounding to float32 here, and that of both quotients.
+  double scale_error() const { return is_zero() ? 0 : largest_error_ / largest_code + 2 * scale_; }
   /// The value in steps of the scale.
   double steps_at(std::int64_t column) const {
     const float steps = static_cast<float>(value_at(column)) * (1 / scale_);
     return std::isnan(steps) ? 0 : steps;
   }
-  /// The magnitude of their error: the value's own, its share of the scale's, and the rounding of the scale,
-  /// of its inverse and of the product.
+  /// The magnitude of the difference to a device's: the value's error, its share of the largest value's, and
+  /// eight roundings, here and there: of both values to float32, of the scale, its inverse and the product.
   double steps_error_at(std::int64_t column) const {
     if (is_zero() || std::isnan(value_at(column))) return 0;
-    return error_at(column) / scale_ + std::fabs(steps_at(column)) * (largest_error_ / largest_ + 2);
+    return error_at(column) / scale_ + std::fabs(steps_at(column)) * (largest_error_ / largest_ + 4);
   }
 
  private:

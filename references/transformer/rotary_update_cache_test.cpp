@@ -149,10 +149,10 @@ TEST(RotaryUpdateCache, ACodeIsOffByItsOwnErrorAndItsShareOfTheScales) {
   EXPECT_NEAR(codes.unrounded[2], 1 / scale, 1e-5);
   EXPECT_NEAR(codes.magnitude[0], 127, 1e-3)
       << "two products of half the largest value, whose difference is 0";
-  EXPECT_NEAR(codes.magnitude[1], 127 + 127 * 3, 1e-3) << "its own, the scale's, and those of three steps";
-  EXPECT_NEAR(codes.magnitude[2], 3 / scale, 1e-3) << "it did not turn";
+  EXPECT_NEAR(codes.magnitude[1], 127 + 127 * 5, 1e-3) << "its own, the scale's, and eight roundings";
+  EXPECT_NEAR(codes.magnitude[2], 5 / scale, 1e-3) << "it did not turn";
   EXPECT_FLOAT_EQ(got[1].values.as<float>()[0], static_cast<float>(scale));
-  EXPECT_NEAR(got[1].magnitude[0], 2 * scale, 1e-6);
+  EXPECT_NEAR(got[1].magnitude[0], 3 * scale, 1e-6);
 }
 
 TEST(RotaryUpdateCache, NanIsCodeZeroAndNoScale) {

@@ -72,7 +72,7 @@ say "Running under the emulator; it says what it does in $out/there.log"
 began=$SECONDS
 GALLIVM_PERF=nopt run_all_there "$@" >"$out/there.log" 2>&1
 say "The emulator took $((SECONDS - began)) s"
-tail -12 "$out/here.log" "$out/there.log" >&2
+for log in here there; do tail -n 12 "$out/$log.log" >&2; done
 scripts/dev/compare_targets.py "$out/here" "$out/there" || status=1
 build/release/assay pivot "$out/here" "$out/there" --hashes || status=1
 exit "$status"

@@ -41,12 +41,18 @@ def known_crash(row):
     return next((words for words in KNOWN_CRASHES if re.search(words, row["reason"], re.DOTALL)), None)
 
 
+def shortened(reason):
+    """The first line of a reason, which for a crash may be followed by a dump."""
+    first, _, rest = reason.partition("\n")
+    return first + (" ..." if rest else "")
+
+
 def difference(here, there):
     """How a row differs between the targets, or None."""
     if here is None or there is None:
         return "is in one of the runs only"
     if here["status"] != there["status"]:
-        return f"{here['status']} here, {there['status']} there: {there['reason'] or here['reason']}"
+        return f"{here['status']} here, {there['status']} there: {shortened(there['reason'] or here['reason'])}"
     is_exact = here.get("hash_portable") == there.get("hash_portable") == "true"
     if is_exact and here["output_hash"] != there["output_hash"]:
         return f"the exact output has the hash {here['output_hash']} here and {there['output_hash']} there"

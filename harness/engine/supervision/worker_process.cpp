@@ -18,7 +18,8 @@ constexpr std::size_t most_at_once = std::size_t{4} << 20;
 constexpr std::size_t longest_line = std::size_t{1} << 30;  ///< bytes; a plan of a million rows is shorter
 constexpr std::size_t kept_errors = std::size_t{4} << 10;
 constexpr std::size_t most_shown = std::size_t{64} << 10;
-constexpr std::size_t most_words = 600;  ///< bytes of last_words()
+constexpr std::size_t most_words = 600;  ///< bytes of last_lines(), without the line that names an error
+constexpr std::size_t most_of_error = 300;
 
 /// Reads from a pipe, up to a limit, and passes the text to `take`; returns whether the pipe has ended.
 template <class Take>
@@ -35,7 +36,34 @@ bool drain(int fd, const Take& take) {
   return false;
 }
 
+bool names_error(std::string_view line) {
+  constexpr std::array<std::string_view, 5> words{"rror:", "ERROR", "ssert", "FATAL", "terminate called"};
+  return std::ranges::any_of(words, [&](std::string_view word) { return line.find(word) != line.npos; });
+}
+
+/// The last line that names an error, shortened; empty: none does.
+std::string_view last_error(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = text.rfind('\n');
+    const std::string_view line = text.substr(end == text.npos ? 0 : end + 1);
+    if (names_error(line)) return line.substr(0, most_of_error);
+    text = text.substr(0, end == text.npos ? 0 : end);
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string last_lines(std::string_view text) {
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  if (text.size() <= most_words) return std::string(text);
+  std::size_t begin = text.size() - most_words;
+  const std::size_t line = text.find('\n', begin);
+  if (line != text.npos) begin = line + 1;
+  const std::string_view error = last_error(text.substr(0, begin));
+  const std::string end(text.substr(begin));
+  return error.empty() ? end : fmt::format("{}\n...\n{}", error, end);
+}
 
 std::string with_last_words(const std::string& what, const Worker& worker) {
   const std::string words = worker.last_words();
@@ -65,14 +93,7 @@ void WorkerProcess::kill() {
 }
 
 std::string WorkerProcess::last_words() const {
-  std::string_view words = newest_errors_;
-  while (!words.empty() && words.back() == '\n') words.remove_suffix(1);
-  if (words.size() > most_words) {
-    words.remove_prefix(words.size() - most_words);
-    const std::size_t line = words.find('\n');
-    if (line != words.npos) words.remove_prefix(line + 1);
-  }
-  return std::string(words);
+  return last_lines(newest_errors_);
 }
 
 std::string WorkerProcess::name() const {
