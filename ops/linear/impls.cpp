@@ -30,7 +30,7 @@ constexpr std::int64_t bytes_of_sums = 16, bytes_of_range = 8;  // per invocatio
 struct Sharing {
   std::int64_t local_size = 64, workers = 32, columns = 4;
   std::int64_t units = 4;  ///< units of weights that an invocation loads at once
-  std::int64_t rows = 1;   ///< rows that it multiplies by these
+  std::int64_t rows = 1;   ///< rows of x that it multiplies by these weights
 
   std::int64_t columns_of_workgroup() const { return local_size / workers * columns; }
 };
@@ -319,7 +319,7 @@ std::vector<std::string> ranked(const BuildContext& context, const LinearKind& k
 Impl gemv_linear(const LinearKind& kind) {
   Impl impl = shared_linear("gemv", kind, !kind.is_real(),
                             [kind](const BuildContext& context) { return sharing_of(context, kind); });
-  impl.summary = "several invocations share the K of a few output channels of one row";
+  impl.summary = "several invocations share the K of a few output channels of one row, or of several (rows)";
   impl.tunables = sharing_tunables();
   impl.tunables.push_back(weights_tunable());
   impl.invalid_reason = gemv_invalid_reason;

@@ -33,8 +33,8 @@ struct RotaryDispatch {
 Dispatch rotary_dispatch(const BuildContext& context, const references::RotaryEmbedding& op,
                          const RotaryDispatch& of);
 
-/// Whether the a's and b's of pairs and the tables' rows are whole quads, and heads in a buffer begin with
-/// one.
+/// Whether heads in a buffer are whole quads, and what turns is: a quad of a's, one of b's and one of each
+/// table, or, of interleaved pairs, two pairs and two entries of each table.
 bool turns_in_quads(const references::RotaryEmbedding& op);
 
 /// The error of a value that turned, per magnitude: the rounding of a product, and of the sum or difference.

@@ -17,7 +17,7 @@ namespace {
 using references::rotary_update_cache_params;
 using references::RotaryUpdateCache;
 
-/// The codes are as far from a tie as what turned is, and so is their scale.
+/// The codes are banded and the scales bounded, because devices round the values that turn differently.
 std::vector<TensorSpec> q8_tensors(const RotaryUpdateCache& op, std::vector<TensorSpec> inputs) {
   inputs.front().domain.most = largest_cached_value;
   for (TensorSpec& before : q8_cache(op.update)) inputs.push_back(std::move(before));
@@ -70,15 +70,12 @@ Program pairs(const BuildContext& context) {
   return {.dispatches = {std::move(dispatch)}};
 }
 
-/// Quads turn as wholes where pairs and the tables' rows consist of them.
 Program quantize(const BuildContext& context) {
   const RotaryUpdateCache op = rotary_update_cache_params(context.params);
-  Dispatch dispatch =
-      quantizing_dispatch(context, op.update, {.label = "rotary_update_cache", .turned = true});
+  const CachedRows rows{
+      .label = "rotary_update_cache", .turned = true, .in_quads = turns_in_quads(op.rotary)};
+  Dispatch dispatch = quantizing_dispatch(context, op.update, rows);
   dispatch.defines.push_back({"INTERLEAVED", flag(op.rotary.interleaved)});
-  for (Define& define : dispatch.defines) {
-    if (define.name == "WHOLE_ROWS") define.value = flag(turns_in_quads(op.rotary));
-  }
   dispatch.push.add(op.rotary.turned);
   dispatch.bindings.emplace_back(Resource::tensor(1));
   dispatch.bindings.emplace_back(Resource::tensor(2));

@@ -75,12 +75,12 @@ std::int64_t additions_of_row(const BuildContext& context) {
   return within + log2_of(sharing.columns) + between;
 }
 
-Dispatch row_dispatch(const BuildContext& context, std::string label, std::string shader,
-                      std::int64_t arrays) {
+Dispatch row_dispatch(const BuildContext& context, std::string label, std::string shader, std::int64_t arrays,
+                      bool in_quads) {
   const RowSharing sharing = row_sharing(context);
   Dispatch dispatch{.label = std::move(label), .shader = std::move(shader)};
   dispatch.defines = {{"F16", flag(context.tensors[0].dtype == DType::F16)},
-                      {"WHOLE_ROWS", flag(sharing.width % quad == 0)},
+                      {"WHOLE_ROWS", flag(in_quads && sharing.width % quad == 0)},
                       texture_define(context.forms[0])};
   dispatch.local_size = {static_cast<std::uint32_t>(sharing.local), 1, 1};
   dispatch.workgroups = fold_grid(sharing.rows * sharing.columns, dispatch.local_size[0],

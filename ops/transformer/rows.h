@@ -37,9 +37,9 @@ std::int64_t additions_of_row(const BuildContext& context);
 
 /// A dispatch of `shader` over the rows of the op's first tensor; its push constants begin with rows and
 /// width, and its bindings are the op's tensors. `arrays`: its arrays of 4-byte values in shared memory, one
-/// per invocation.
-Dispatch row_dispatch(const BuildContext& context, std::string label, std::string shader,
-                      std::int64_t arrays);
+/// per invocation. `in_quads`: whether rows may be taken quad by quad where they are whole quads.
+Dispatch row_dispatch(const BuildContext& context, std::string label, std::string shader, std::int64_t arrays,
+                      bool in_quads = true);
 
 /// Why these kernels cannot take the op's tensors, or nothing: those that can be textures must all be, or
 /// none.

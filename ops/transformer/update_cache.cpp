@@ -156,7 +156,7 @@ TensorSpec updated(const TensorSpec& before, std::uint32_t index) {
 }
 
 Dispatch quantizing_dispatch(const BuildContext& context, const UpdateCache& op, const CachedRows& rows) {
-  Dispatch dispatch = row_dispatch(context, rows.label, "update_cache_q8.comp", 1);
+  Dispatch dispatch = row_dispatch(context, rows.label, "update_cache_q8.comp", 1, rows.in_quads);
   dispatch.defines.push_back({"BY_HEAD", flag(op.by_head)});
   dispatch.defines.push_back({"TURNED", flag(rows.turned)});
   dispatch.push.add(op.heads).add(op.tokens).add(op.capacity).add(op.start);

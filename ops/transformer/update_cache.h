@@ -28,7 +28,10 @@ inline constexpr const char* ends_of_cached_rows = "the largest value of a row i
 /// How the rows are read that become int8.
 struct CachedRows {
   std::string label;
-  bool turned = false;  ///< the rows of rotary_embedding, for whose tables an op adds its own bindings
+  /// The rows of rotary_embedding: the op adds INTERLEAVED, the push constant `turned` and the bindings of
+  /// the tables.
+  bool turned = false;
+  bool in_quads = true;  ///< whether a quad of a row turns as a whole
 };
 
 /// The dispatch over the rows of x, the op's first tensor. The cache and its scales are the op's last two

@@ -28,12 +28,11 @@ Params update_params_of(const Params& params) {
 }
 
 /// An output that begins as `before`, all of which is kept.
-Expected all_kept(const HostTensor& before) {
-  const auto elements = static_cast<std::size_t>(before.numel());
-  return {.values = before,
-          .bound = std::vector<float>(elements, 0),
-          .magnitude = std::vector<float>(elements, 0),
-          .kept = std::vector<std::uint8_t>(elements, std::uint8_t{1})};
+Expected bounded_and_kept(const HostTensor& before) {
+  Expected output = all_kept(before);
+  output.bound.resize(output.kept.size());
+  output.magnitude.resize(output.kept.size());
+  return output;
 }
 
 /// Stores a value in the cache's type; returns what that changes, 0 for values that are not finite.
@@ -66,8 +65,8 @@ void write_turned_row(const UpdateCache& op, const Expected& turned, std::int64_
   }
 }
 
-/// A row of float64 values that turned, as codes are made of it: by update_cache's steps in float32, so that
-/// values that no device rounds have the same codes, also next to a tie.
+/// A row of float64 values after the rotation, quantized by update_cache's steps in float32: where no value
+/// was rounded, codes are those of update_cache, also next to a tie.
 class TurnedRow {
  public:
   TurnedRow(const Expected& turned, std::int64_t row, std::int64_t width)
@@ -81,16 +80,17 @@ class TurnedRow {
   }
 
   float scale() const { return scale_; }
-  /// The magnitude of the difference to a device's, in units of two roundings: the largest value's error, its
-  /// rounding to float32 here, and that of both quotients.
+  /// The magnitude of the difference to a device's, in units of two roundings: the largest error of a value,
+  /// which bounds that of the largest value, its rounding to float32 here, and that of both quotients.
   double scale_error() const { return is_zero() ? 0 : largest_error_ / largest_code + 2 * scale_; }
   /// The value in steps of the scale.
   double steps_at(std::int64_t column) const {
     const float steps = static_cast<float>(value_at(column)) * (1 / scale_);
     return std::isnan(steps) ? 0 : steps;
   }
-  /// The magnitude of the difference to a device's: the value's error, its share of the largest value's, and
-  /// eight roundings, here and there: of both values to float32, of the scale, its inverse and the product.
+  /// The magnitude of the difference to a device's: the value's error, its share of the largest error,
+  /// and eight roundings: here of the value and of the largest one to float32; here and there of the scale,
+  /// its inverse and the product.
   double steps_error_at(std::int64_t column) const {
     if (is_zero() || std::isnan(value_at(column))) return 0;
     return error_at(column) / scale_ + std::fabs(steps_at(column)) * (largest_error_ / largest_ + 4);
@@ -116,8 +116,8 @@ class TurnedRow {
 /// The codes, all of which are kept so far.
 Expected kept_codes(const HostTensor& before) {
   Expected codes = all_kept(before);
-  codes.bound.clear();
-  codes.unrounded.resize(codes.magnitude.size());
+  codes.magnitude.resize(codes.kept.size());
+  codes.unrounded.resize(codes.kept.size());
   for (std::size_t i = 0; i < codes.unrounded.size(); ++i) {
     codes.unrounded[i] = before.at(static_cast<std::int64_t>(i));
   }
@@ -154,8 +154,8 @@ std::vector<Expected> rotary_update_cache(const Params& params, std::span<const 
   Params rotary = rotary_params_of(params);
   if (op.q8) rotary.set("dtype", std::string("f32"));
   const Expected turned = rotary_embedding(rotary, inputs.first(3)).front();
-  std::vector<Expected> outputs{op.q8 ? kept_codes(inputs[3]) : all_kept(inputs[3])};
-  if (op.q8) outputs.push_back(all_kept(inputs[4]));
+  std::vector<Expected> outputs{op.q8 ? kept_codes(inputs[3]) : bounded_and_kept(inputs[3])};
+  if (op.q8) outputs.push_back(bounded_and_kept(inputs[4]));
   const std::int64_t grain = std::max<std::int64_t>(1, cheap_grain / op.width);
   parallel_for(op.batch * op.tokens * op.heads, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {

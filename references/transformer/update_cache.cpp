@@ -12,12 +12,6 @@
 namespace assay::references {
 namespace {
 
-/// An output that begins as `before`, all of which is kept.
-Expected kept(const HostTensor& before) {
-  return {.values = before,
-          .kept = std::vector<std::uint8_t>(static_cast<std::size_t>(before.numel()), std::uint8_t{1})};
-}
-
 /// Notes that `count` values from `first` on are written.
 void note_written(Expected& output, std::int64_t first, std::int64_t count) {
   const auto begin = output.kept.begin() + first;
@@ -80,6 +74,11 @@ std::int64_t UpdateCache::cache_row(std::int64_t row) const {
                  : (in_batch * capacity + position) * heads + head;
 }
 
+Expected all_kept(const HostTensor& before) {
+  return {.values = before,
+          .kept = std::vector<std::uint8_t>(static_cast<std::size_t>(before.numel()), std::uint8_t{1})};
+}
+
 UpdateCache update_cache_params(const Params& params) {
   const UpdateCache op{.batch = params.integer("B"),
                        .tokens = params.integer("S"),
@@ -101,7 +100,7 @@ UpdateCache update_cache_params(const Params& params) {
 std::vector<Expected> update_cache(const Params& params, std::span<const HostTensor> inputs) {
   const UpdateCache op = update_cache_params(params);
   std::vector<Expected> outputs;
-  for (const HostTensor& before : inputs.subspan(1)) outputs.push_back(kept(before));
+  for (const HostTensor& before : inputs.subspan(1)) outputs.push_back(all_kept(before));
   const std::int64_t grain = std::max<std::int64_t>(1, cheap_grain / op.width);
   parallel_for(op.batch * op.tokens * op.heads, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {

@@ -28,6 +28,9 @@ struct UpdateCache {
 /// Throws ParameterError where the tokens do not fit in the cache.
 UpdateCache update_cache_params(const Params& params);
 
+/// An output that begins as `before`, all of which is kept.
+Expected all_kept(const HostTensor& before);
+
 /// Codes are within +-127.
 inline constexpr float largest_code = 127;
 

@@ -227,15 +227,13 @@ void load_round(uint unit) {
     EACH_INNER(LOADS, ADD_PRODUCTS, r) \
   }
 
-void add_round(uint slot, uint unit){EACH(ROWS, ADD_ROUND)}
+void add_round(uint slot, uint unit) { EACH(ROWS, ADD_ROUND); }
+
 #if GROUPED
-uint whole_rounds() {
-  return units() / (UNITS * workers);
-}  // rounds in which all workers have units
+// Rounds in which all workers have units.
+uint whole_rounds() { return units() / (UNITS * workers); }
 #else
-bool is_whole_round(uint unit) {
-  return unit + (UNITS - 1u) * workers < units();
-}
+bool is_whole_round(uint unit) { return unit + (UNITS - 1u) * workers < units(); }
 #endif
 
 #define ADD_UNIT(i, r) SUMS_OF(i, r) += products_of(weights_of(quads[i], unit), values, group_of(quads[i], unit));
@@ -252,8 +250,8 @@ void add_units(uint slot, uint first) {
   }
 }
 
-// Loads do not check whether a row exists: a kernel would wait for each of them. Results of another row are not stored.
 #define CLEAR_SUMS(i, r) SUMS_OF(i, r) = SUMS_VEC4(0);
+// Loads do not check whether a row exists: a kernel would wait for each of them. Results of another row are not stored.
 #define FIND_ROW(r)                 \
   rows[r] = existing_row(slot + r); \
   EACH_INNER(COLUMN_QUADS, CLEAR_SUMS, r)
@@ -264,12 +262,12 @@ void add_units(uint slot, uint first) {
 #endif
 #define FIND_QUAD(i) quads[i] = min(part * COLUMN_QUADS + i, push.quads - 1u);
 #define LOAD_TABLES(i) tables[i] = tables_of(quads[i]);
-// One worker per row and quad of channels stores it.
 #if GROUPED
 #define SCALE_ROW(r) ROW_SCALE = row_scales[r];
 #else
 #define SCALE_ROW(r)
 #endif
+// One worker per row and quad of channels stores it.
 #define STORE(i, r)                                                          \
   {                                                                          \
     const SUMS_VEC4 sum_of_all = sum_of_workers(SUMS_OF(i, r), lane);        \

@@ -9,7 +9,8 @@
 // BY_HEAD      1: the cache has rows [batch, heads, capacity]; 0: [batch, capacity, heads]
 // TURNED       1: what is quantized are the rows of x after rotary_embedding, in float32
 // INTERLEAVED  TURNED: pairs are (2i, 2i + 1) instead of (i, i + turned / 2)
-// WHOLE_ROWS   TURNED: the values of a quad turn alike, by a quad or a pair of the tables
+// WHOLE_ROWS   TURNED: 1 only where, besides, a quad turns as a whole: by a quad of each table or, INTERLEAVED, by two
+//              entries of each
 
 #include "common/indexing.glslh"
 
@@ -77,7 +78,7 @@ void store_quad(RowPart part, uint place, uint row, ivec4 values) {
 #if WHOLE_ROWS
   cache[guard_words + row * (push.width / 4u) + place - part.begin / 4u] = pack_bytes(values);
 #else
-  // A word has bytes of several rows, which may be written at the same time or stay.
+  // A word may have bytes of several rows, which may be written at the same time or stay.
   const bvec4 own = of_row(part, place);
   for (uint i = 0u; i < 4u; ++i) {
     if (!own[i]) continue;

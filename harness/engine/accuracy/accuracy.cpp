@@ -47,9 +47,10 @@ double checked_unit_error(const Case& test_case, const TensorSpec& spec, const E
                                      test_case.op->name, spec.name, test_case.impl->name, what));
 }
 
-/// How many elements besides `changed` ones, which hold something else than was there before, may equal that
-/// by chance in the runs with both poisons: the mean plus six standard deviations. It is one chance for both
-/// runs, because one poison is the complement of the other, and data are the same.
+/// The most elements that may hold by chance what was there before (a poison, or what the tensor began with)
+/// although they were written, if `changed` others hold something else: the mean plus six standard
+/// deviations. Both runs count as one chance: one poison is the complement of the other, or the data are the
+/// same.
 double most_by_chance(std::int64_t changed, DType dtype) {
   const double mean = static_cast<double>(changed) * std::ldexp(1.0, -8 * static_cast<int>(size_of(dtype)));
   return mean + 6 * std::sqrt(mean);

@@ -70,8 +70,8 @@ constexpr double operations_of_byte = 8;  ///< estimated cost of moving a byte i
 /// How many answers the budget is enough for where each is a process: about a second.
 constexpr double answers_of_programs = 8;
 
-/// The bytes that an answer moves: those of the op's work, or of its tensors where the op touches only a part
-/// of them, since an answer has all of its elements.
+/// The bytes that an answer moves: those of the op's work, or of all its tensors where these are more: a
+/// point copies the inputs, and an answer has all elements of the outputs.
 double bytes_of_answer(const Work& work, std::span<const TensorSpec> tensors) {
   std::int64_t bytes = 0;
   for (const TensorSpec& spec : tensors)

@@ -124,7 +124,8 @@ struct Point {
 };
 
 /// Runs a case's reference at other points to see what an output would be there. Each answer costs the op's
-/// work; once the budget is spent there are no more answers, so that a diagnosis of huge tensors stays cheap.
+/// work or, where that is more, moving all of the case's tensors; once the budget is spent there are no more
+/// answers, so that a diagnosis of huge tensors stays cheap.
 class ReferenceProbe {
  public:
   /// `output` is an index among the op's outputs. `inputs` must outlive this object.

@@ -16,7 +16,7 @@ namespace {
 /// Bytes read from one pipe before the others get their turn.
 constexpr std::size_t most_at_once = std::size_t{4} << 20;
 constexpr std::size_t longest_line = std::size_t{1} << 30;  ///< bytes; a plan of a million rows is shorter
-constexpr std::size_t kept_errors = std::size_t{4} << 10;
+constexpr std::size_t kept_errors = std::size_t{64} << 10;  // an error may be followed by a long dump
 constexpr std::size_t most_shown = std::size_t{64} << 10;
 constexpr std::size_t most_words = 600;  ///< bytes of last_lines(), without the line that names an error
 constexpr std::size_t most_of_error = 300;
@@ -37,7 +37,7 @@ bool drain(int fd, const Take& take) {
 }
 
 bool names_error(std::string_view line) {
-  constexpr std::array<std::string_view, 5> words{"rror:", "ERROR", "ssert", "FATAL", "terminate called"};
+  constexpr std::array<std::string_view, 5> words{"rror:", "ERROR", "ssertion", "FATAL", "terminate called"};
   return std::ranges::any_of(words, [&](std::string_view word) { return line.find(word) != line.npos; });
 }
 
@@ -60,8 +60,8 @@ std::string last_lines(std::string_view text) {
   std::size_t begin = text.size() - most_words;
   const std::size_t line = text.find('\n', begin);
   if (line != text.npos) begin = line + 1;
-  const std::string_view error = last_error(text.substr(0, begin));
   const std::string end(text.substr(begin));
+  const std::string_view error = last_error(end).empty() ? last_error(text.substr(0, begin)) : "";
   return error.empty() ? end : fmt::format("{}\n...\n{}", error, end);
 }
 

@@ -36,8 +36,8 @@ class Worker {
 std::string with_last_words(const std::string& what, const Worker& worker);
 
 /// The end of what a process wrote to stderr, short enough for a message: whole lines of the last 600 bytes.
-/// If a line before these names an error, the last such line comes first: libraries that abort say why, and
-/// then dump what they were at.
+/// If none of these names an error, the last earlier line that does comes first: libraries that abort say
+/// why, and then dump what they were at.
 std::string last_lines(std::string_view text);
 
 /// A worker that is a process on this machine, possibly `ssh` to another machine.

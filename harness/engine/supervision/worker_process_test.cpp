@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <thread>
 
 namespace assay {
 namespace {
@@ -32,8 +36,9 @@ TEST(LastLines, OfALongTextAreWholeOnes) {
 }
 
 TEST(LastLines, BeginWithTheErrorBeforeALongDump) {
-  const std::string last = last_lines(lines("a note", 5) + "LLVM ERROR: Cannot select: fp_extend\n" +
-                                      lines("  t12: v4f32 = bitcast", 100) + "In function: main\n");
+  const std::string last =
+      last_lines(lines("a note", 5) + "LLVM ERROR: Cannot select: fp_extend\n  t7: i32 = AssertZext t6\n" +
+                 lines("  t12: v4f32 = bitcast", 100) + "In function: main\n");
   EXPECT_THAT(last, StartsWith("LLVM ERROR: Cannot select: fp_extend\n...\n  t12: "));
   EXPECT_THAT(last, EndsWith("In function: main"));
   EXPECT_THAT(last, Not(HasSubstr("a note")));
@@ -42,6 +47,27 @@ TEST(LastLines, BeginWithTheErrorBeforeALongDump) {
 TEST(LastLines, BeginWithTheLastOfSeveralErrors) {
   const std::string last = last_lines("error: first\nerror: second\n" + lines("dump", 200));
   EXPECT_THAT(last, StartsWith("error: second\n...\n"));
+}
+
+TEST(LastLines, NeedNoEarlierErrorWhereTheyNameOne) {
+  const std::string last = last_lines("error: old\n" + lines("a note", 200) + "error: new");
+  EXPECT_THAT(last, StartsWith("a note "));
+  EXPECT_THAT(last, EndsWith("error: new"));
+}
+
+/// A dump of 12 KB after the error.
+TEST(LastWords, OfAProcessBeginWithItsErrorHoweverLongTheDump) {
+  WorkerProcess worker({"sh", "-c",
+                        "echo 'error: the reason' >&2; i=0; while [ $i -lt 400 ]; do echo "
+                        "'  a line of a dump, of 30 bytes' >&2; i=$((i+1)); done"});
+  worker.start();
+  std::optional<ChildEnd> end;
+  for (int i = 0; i < 5000 && !end; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    end = worker.read([](std::string_view) {});
+  }
+  ASSERT_TRUE(end);
+  EXPECT_THAT(worker.last_words(), StartsWith("error: the reason\n...\n"));
 }
 
 TEST(LastLines, CutALineThatIsLongerThanAMessage) {

@@ -218,7 +218,7 @@ class Row {
       const double per_program = is_time(reading) ? reading / samples_.batch : 0;
       const bool grows = !has_batch_ && choose_batch(per_program, longest_program(reading, wall_ns));
       const bool steady = previous > 0 && std::fabs(per_program - previous) <= steady_ratio * previous;
-      const bool is_time_up = i > 0 && options_->now_s() - started >= warm_up_limit_s;
+      const bool is_time_up = (i > 0 || has_batch_) && options_->now_s() - started >= warm_up_limit_s;
       if ((steady && !grows) || is_time_up) return;
       previous = per_program;
     }
