@@ -23,10 +23,11 @@ sysroot=    # of another target: a folder with its packages
 run=()      # what starts a binary of the target
 system_libraries='^(ld-linux.*|lib(c|m|pthread|dl|rt|resolv|vulkan|stdc\+\+|gcc_s))\.so'
 
-# What the cross compiler links with, and lavapipe, with which the packed binary is tried.
+# What the cross compiler links with, and lavapipe, with which the packed binary is tried. Debian 12's own lavapipe
+# crashes on arm64 where it converts halves.
 target_packages=(
-  libc6-dev libstdc++-12-dev libvulkan-dev libvulkan1 libvulkan-volk-dev mesa-vulkan-drivers glslang-dev glslang-tools
-  spirv-tools libfmt-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libpugixml-dev libxxhash-dev libssl-dev
+  libc6-dev libstdc++-12-dev libvulkan-dev libvulkan1 libvulkan-volk-dev glslang-dev glslang-tools
+  {mesa-vulkan-drivers,libdrm2,libdrm-amdgpu1}/bookworm-backports spirv-tools libfmt-dev libyaml-cpp-dev libcli11-dev nlohmann-json3-dev libpugixml-dev libxxhash-dev libssl-dev
   libre2-dev libzstd-dev zlib1g-dev libsqlite3-dev libbenchmark-dev libgtest-dev libgmock-dev libzip-dev
 )
 

@@ -2,25 +2,14 @@
 """Compares how the rows of two runs of the same cases ended, on this machine and on another target.
 
     scripts/dev/compare_targets.py HERE THERE      two folders that `assay run --out` wrote, with one device each
-    scripts/dev/compare_targets.py --left THERE    prints how many rows did not run (MISSING), nothing else
 
-A row that crashed there is known if its reason has the words of a bug of that target's driver (KNOWN_CRASHES): it says
-nothing about assay. All other rows must end there as here, with the same hashes of exact outputs. The exit code is 0 if
-they do, and 1 if not.
+All rows must end there as here, with the same hashes of exact outputs. The exit code is 0 if they do, and 1 if not.
 """
 
 import argparse
-import collections
 import csv
 import pathlib
-import re
 import sys
-
-# Words in the reason of a row that crashed, and whose bug that is.
-KNOWN_CRASHES = {
-    r"Cannot select: .*\bfp_extend\b": "LLVM 15, with which Debian 12's lavapipe compiles, cannot convert a vector of "
-                                       "halves on arm64",
-}
 
 
 def rows_of(folder):
@@ -32,13 +21,6 @@ def rows_of(folder):
                 for row in csv.DictReader(file):
                     rows[name, row["case"], row.get("cache", "")] = row
     return rows
-
-
-def known_crash(row):
-    """The words of KNOWN_CRASHES that a row's reason has, or None."""
-    if row["status"] != "CRASH":
-        return None
-    return next((words for words in KNOWN_CRASHES if re.search(words, row["reason"], re.DOTALL)), None)
 
 
 def shortened(reason):
@@ -64,24 +46,11 @@ def rows_text(count):
 
 
 def compare(here, there):
-    """Prints what agrees, what crashed as it is known to, and each difference; returns the number of those."""
-    crashed, differences, equal = collections.defaultdict(list), [], 0
-    for key in sorted(here.keys() | there.keys()):
-        words = known_crash(there[key]) if key in there else None
-        found = None if words else difference(here.get(key), there.get(key))
-        if words:
-            crashed[words].append(f"{key[1]} ({key[0]})")
-        elif found:
-            differences.append(f"{key[1]} ({key[0]}): {found}")
-        else:
-            equal += 1
-    print(f"{equal} of {len(here.keys() | there.keys())} rows end there as here, with equal exact outputs")
-    for words, why in KNOWN_CRASHES.items():
-        rows = crashed[words]
-        print(f"{rows_text(len(rows))} crashed there as is known ('{words}': {why})" +
-              ("" if rows else "; remove it from KNOWN_CRASHES if that is repaired"))
-        for row in rows:
-            print(f"  {row}")
+    """Prints how many rows agree, and each difference; returns the number of those."""
+    keys = sorted(here.keys() | there.keys())
+    found = [(key, difference(here.get(key), there.get(key))) for key in keys]
+    differences = [f"{key[1]} ({key[0]}): {text}" for key, text in found if text]
+    print(f"{len(keys) - len(differences)} of {len(keys)} rows end there as here, with equal exact outputs")
     print(f"{rows_text(len(differences))} {'differs' if len(differences) == 1 else 'differ'}")
     for line in differences:
         print(f"  {line}")
@@ -90,17 +59,14 @@ def compare(here, there):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--left", action="store_true")
-    parser.add_argument("folders", type=pathlib.Path, nargs="+")
+    parser.add_argument("here", type=pathlib.Path)
+    parser.add_argument("there", type=pathlib.Path)
     options = parser.parse_args()
     csv.field_size_limit(sys.maxsize)
-    runs = [rows_of(folder) for folder in options.folders]
-    if options.left:
-        print(sum(row["status"] == "MISSING" for rows in runs for row in rows.values()))
-        return 0
-    if len(runs) != 2 or not all(runs):
+    here, there = rows_of(options.here), rows_of(options.there)
+    if not here or not there:
         parser.error("give two folders with reports")
-    return 1 if compare(*runs) else 0
+    return 1 if compare(here, there) else 0
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@
 #
 #   scripts/dev/sysroot.sh ARCHITECTURE FOLDER PACKAGE...      such as: arm64 build/arm64 libc6-dev libfmt-dev
 #
-# Packages are of the release and the sources that this machine's apt has. They are kept in FOLDER.apt.
+# Packages are of the release and the sources that this machine's apt has. PACKAGE/SUITE takes one of the release's
+# backports, where SUITE is such as bookworm-backports. They are kept in FOLDER.apt.
 set -euo pipefail
 # shellcheck source=scripts/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
@@ -15,13 +16,25 @@ folder=$(realpath -m "$2")
 apt=$folder.apt
 shift 2
 
-mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
+mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/sources"
 : >"$apt/status" # nothing is installed there
 options=(
   -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture" -o APT::Install-Recommends=0
   -o APT::Sandbox::User=root -o Debug::NoLocking=1
   -o "Dir::State::Lists=$apt/lists" -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache"
+  -o "Dir::Etc::sourceparts=$apt/sources"
 )
+
+# The machine's sources, and the backports of its release from the same place: apt prefers the former.
+write_sources() {
+  local site release keys=/usr/share/keyrings/debian-archive-keyring.gpg
+  cp -r /etc/apt/sources.list.d/. "$apt/sources/"
+  # shellcheck disable=SC2016  # apt's own variables
+  read -r site release < <(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' 'Component: main')
+  printf 'deb [signed-by=%s] %s %s-backports main\n' "$keys" "$site" "$release" >"$apt/sources/backports.list"
+}
+
+write_sources
 say "Fetching $* for $architecture, and what they need"
 fetch() {
   apt-get "${options[@]}" update && apt-get "${options[@]}" --yes --download-only install "$@"
