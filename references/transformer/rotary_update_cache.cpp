@@ -154,7 +154,8 @@ std::vector<Expected> rotary_update_cache(const Params& params, std::span<const 
   Params rotary = rotary_params_of(params);
   if (op.q8) rotary.set("dtype", std::string("f32"));
   const Expected turned = rotary_embedding(rotary, inputs.first(3)).front();
-  std::vector<Expected> outputs{op.q8 ? kept_codes(inputs[3]) : bounded_and_kept(inputs[3])};
+  std::vector<Expected> outputs;
+  outputs.push_back(op.q8 ? kept_codes(inputs[3]) : bounded_and_kept(inputs[3]));  // moved: caches are large
   if (op.q8) outputs.push_back(bounded_and_kept(inputs[4]));
   const std::int64_t grain = std::max<std::int64_t>(1, cheap_grain / op.width);
   parallel_for(op.batch * op.tokens * op.heads, grain, [&](std::int64_t begin, std::int64_t end) {
