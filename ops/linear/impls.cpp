@@ -228,6 +228,12 @@ double unit_error(const BuildContext& context, const LinearKind& kind, const Sha
   return gamma_of(of_unit + units + std::countr_zero(static_cast<std::uint64_t>(sharing.workers)) + 3);
 }
 
+Tunable rows_tunable() {
+  return {.name = "rows",
+          .doc = "rows of x that an invocation multiplies by the weights that it loads",
+          .allowed = {1, 2, 4, 8}};
+}
+
 std::vector<Tunable> sharing_tunables() {
   return {
       {.name = "workers",
@@ -241,10 +247,7 @@ std::vector<Tunable> sharing_tunables() {
        .doc = "units of weights that an invocation loads at once: 16 bytes for four output channels, or 32 "
               "of int4",
        .allowed = {1, 2, 4, 8}},
-      {.name = "rows",
-       .doc = "rows of x that an invocation multiplies by the weights that it loads",
-       .allowed = {1, 2, 4, 8}},
-      bake_tunable()};
+      rows_tunable(), bake_tunable()};
 }
 
 Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const SharingOf& sharing) {
@@ -329,11 +332,11 @@ Impl gemv_linear(const LinearKind& kind) {
 Impl coop_linear(std::string name, const LinearKind& kind, bool dot) {
   Impl impl = shared_linear(std::move(name), kind, dot, [kind](const BuildContext& context) {
     const bool pairs = has_pairs(references::checked_linear(context.params), kind);
-    return Sharing{coop_local_size, coop_workers, 4, pairs ? 2 : 4};
+    return Sharing{coop_local_size, coop_workers, 4, pairs ? 2 : 4, context.tuned("rows", 1)};
   });
-  impl.summary = "64 invocations, 8 of which share the K of four output channels of one row";
+  impl.summary = "64 invocations, 8 of which share the K of four output channels of one row, or of several (rows)";
   if (dot) impl.needs = {Feature::DotProduct};
-  impl.tunables = {weights_tunable(), bake_tunable()};
+  impl.tunables = {rows_tunable(), weights_tunable(), bake_tunable()};
   return impl;
 }
 
