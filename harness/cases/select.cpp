@@ -12,15 +12,46 @@
 namespace assay {
 namespace {
 
-/// Returns whether one of the ':'-separated globs matches.
-bool any_glob_matches(std::string_view globs, std::string_view text) {
-  for (std::size_t begin = 0; begin <= globs.size();) {
-    const std::size_t end = std::min(globs.find(':', begin), globs.size());
-    const std::string_view glob = globs.substr(begin, end - begin);
-    if (!glob.empty() && glob_matches(glob, text)) return true;
+std::vector<std::string_view> globs_of(std::string_view text) {
+  std::vector<std::string_view> globs;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    if (end > begin) globs.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  return false;
+  return globs;
+}
+
+bool any_glob_matches(std::span<const std::string_view> globs, std::string_view text) {
+  return std::ranges::any_of(globs, [&](std::string_view glob) { return glob_matches(glob, text); });
+}
+
+/// A GoogleTest filter.
+struct Filter {
+  explicit Filter(std::string_view text) {
+    const std::size_t dash = std::min(text.find('-'), text.size());
+    is_positive = dash > 0;
+    positive = globs_of(text.substr(0, dash));
+    if (dash < text.size()) negative = globs_of(text.substr(dash + 1));
+  }
+
+  bool matches(std::span<const std::string> names) const {
+    const auto any_matches = [&](const std::vector<std::string_view>& globs) {
+      return std::ranges::any_of(names,
+                                 [&](const std::string& name) { return any_glob_matches(globs, name); });
+    };
+    return (!is_positive || any_matches(positive)) && !any_matches(negative);
+  }
+
+  bool is_positive = false;  ///< "" passes all ids, ":" none
+  std::vector<std::string_view> positive, negative;
+};
+
+/// Ids of the rows of a case.
+std::vector<std::string> row_ids(const Case& test_case) {
+  std::vector<std::string> ids{test_case.id};
+  if (test_case.mode != Mode::Accu && test_case.caches != Caches::Hot) ids.push_back(test_case.id + "/cold");
+  return ids;
 }
 
 bool names_match(const std::vector<std::string>& globs, std::string_view name) {
@@ -101,16 +132,32 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
 }
 
 bool filter_matches(std::string_view filter, std::string_view id) {
-  const std::size_t dash = std::min(filter.find('-'), filter.size());
-  const std::string_view positive = filter.substr(0, dash);
-  const std::string_view negative = dash < filter.size() ? filter.substr(dash + 1) : std::string_view();
-  return (positive.empty() || any_glob_matches(positive, id)) && !any_glob_matches(negative, id);
+  const std::string ids[] = {std::string(id)};
+  return Filter(filter).matches(ids);
+}
+
+bool filter_matches(std::string_view filter, const Case& test_case) {
+  return Filter(filter).matches(row_ids(test_case));
+}
+
+std::vector<std::string_view> idle_globs(std::string_view filter, std::span<const Case> cases) {
+  std::vector<std::string_view> left = Filter(filter).positive;
+  const std::size_t all = left.size();
+  for (const Case& test_case : cases) {
+    if (left.empty()) break;
+    const std::vector<std::string> ids = row_ids(test_case);
+    std::erase_if(left, [&](std::string_view glob) {
+      return std::ranges::any_of(ids, [&](const std::string& id) { return glob_matches(glob, id); });
+    });
+  }
+  return left.size() == all ? std::vector<std::string_view>{} : left;
 }
 
 std::vector<const Case*> select(std::span<const Case> cases, const Selection& selection) {
+  const Filter filter(selection.filter);
   std::vector<const Case*> selected;
   for (const Case& test_case : cases) {
-    const bool matches = filter_matches(selection.filter, test_case.id) &&
+    const bool matches = filter.matches(row_ids(test_case)) &&
                          names_match(selection.impls, test_case.impl->name) &&
                          names_match(selection.ops, test_case.op->name) &&
                          has_mode(test_case, selection.mode) && has_tier(test_case, selection.tiers);
@@ -170,11 +217,7 @@ std::string near_ids_text(std::string_view glob, std::span<const std::string_vie
 std::string near_filter_text(std::string_view filter, std::span<const std::string_view> ids) {
   const std::string_view positive = filter.substr(0, filter.find('-'));
   std::string text;
-  for (std::size_t begin = 0; begin <= positive.size();) {
-    const std::size_t end = std::min(positive.find(':', begin), positive.size());
-    text += near_ids_text(positive.substr(begin, end - begin), ids);
-    begin = end + 1;
-  }
+  for (const std::string_view glob : globs_of(positive)) text += near_ids_text(glob, ids);
   return text;
 }
 

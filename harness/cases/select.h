@@ -14,7 +14,8 @@ namespace assay {
 
 /// Says which cases to run. Empty members select everything.
 struct Selection {
-  std::string filter;              ///< "POS[:POS...][-NEG[:NEG...]]", globs over ids, as in GoogleTest
+  /// "POS[:POS...][-NEG[:NEG...]]", globs over ids, as in GoogleTest.
+  std::string filter;
   std::vector<std::string> impls;  ///< names or globs; a case passes when one matches
   std::vector<std::string> ops;    ///< names or globs
   std::optional<Mode> mode;        ///< Accu and Perf also select cases of mode `both`
@@ -27,6 +28,13 @@ bool glob_matches(std::string_view pattern, std::string_view text);
 
 /// Returns whether an id passes a GoogleTest filter: some POS matches (or there is none) and no NEG does.
 bool filter_matches(std::string_view filter, std::string_view id);
+
+/// Returns whether a case passes by its id or, if it has cold rows, by the id of these, which reports show:
+/// the case's with "/cold".
+bool filter_matches(std::string_view filter, const Case& test_case);
+
+/// Returns the POS globs of a filter that match none of the cases, if others match some.
+std::vector<std::string_view> idle_globs(std::string_view filter, std::span<const Case> cases);
 
 /// Returns the selected cases in their order. They point into `cases`.
 std::vector<const Case*> select(std::span<const Case> cases, const Selection& selection);

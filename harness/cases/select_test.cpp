@@ -48,6 +48,36 @@ TEST(Select, AFilterHasPositiveAndNegativeGlobs) {
   EXPECT_FALSE(filter_matches("a", "a/b")) << "the whole id must match";
 }
 
+std::vector<std::string> ids_of(const std::vector<Case>& cases, const std::string& filter) {
+  std::vector<std::string> ids;
+  for (const Case* one : select(cases, {.filter = filter})) ids.push_back(one->id);
+  return ids;
+}
+
+// Reports add "/cold" to the ids of cold rows, and users copy them from there.
+TEST(Select, TakesTheIdsOfColdRows) {
+  const std::vector<Case> cases = load_good(R"(op: q8ta_pixel_shuffle
+sets:
+  q: {scale: 0.5, zero_point: 1}
+defaults: {upscale_factor: 2, shape: [1, 4, 2, 2], x: q, y: q, impl: fused, mode: perf}
+cases:
+  - {name: c, cache: cold}
+  - {name: b, cache: both}
+  - {name: h}
+  - {name: a, mode: accu}
+)");
+  const std::string c = "q8ta_pixel_shuffle/c/4W4C.4W4C/fused", b = "q8ta_pixel_shuffle/b/4W4C.4W4C/fused",
+                    h = "q8ta_pixel_shuffle/h/4W4C.4W4C/fused", a = "q8ta_pixel_shuffle/a/4W4C.4W4C/fused";
+  EXPECT_THAT(ids_of(cases, c + "/cold"), ElementsAre(c));
+  EXPECT_THAT(ids_of(cases, c), ElementsAre(c));
+  EXPECT_THAT(ids_of(cases, "*/cold"), ElementsAre(c, b));
+  EXPECT_THAT(ids_of(cases, "-*/cold"), ElementsAre(h, a));
+  EXPECT_THAT(ids_of(cases, h + "/cold:" + a + "/cold"), IsEmpty());
+  EXPECT_THAT(idle_globs(h + "/cold:" + c + "/cold:*nothing", cases), ElementsAre(h + "/cold", "*nothing"));
+  EXPECT_THAT(idle_globs(h + "/cold", cases), IsEmpty()) << "where none matches, it is an error";
+  EXPECT_THAT(idle_globs(c + "-x", cases), IsEmpty()) << "what is left out need not be there";
+}
+
 std::vector<Case> some_cases() {
   return load_good(R"(op: q8ta_pixel_shuffle
 sets:

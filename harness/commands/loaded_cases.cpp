@@ -21,6 +21,7 @@
 namespace assay::app {
 namespace {
 
+constexpr std::size_t most_named_globs = 4;
 constexpr std::array<std::int64_t, 3> local_sizes{16, 64, 256};
 constexpr std::array<const char*, 3> side_names{"local_x", "local_y", "local_z"};
 constexpr std::array<std::array<std::int64_t, 3>, 3> local_sides{{{8, 8, 1}, {16, 4, 1}, {4, 16, 1}}};
@@ -33,6 +34,20 @@ void keep_selected(std::vector<Case>& cases, const Selection& selection) {
     if (kept.contains(&one)) left.push_back(std::move(one));
   }
   cases = std::move(left);
+}
+
+/// Names the parts of --filter that select nothing beside others that do: what was meant is not run.
+void name_idle_globs(std::string_view filter, std::span<const Case> cases, std::ostream& errors) {
+  const std::vector<std::string_view> idle = idle_globs(filter, cases);
+  if (idle.empty()) return;
+  std::vector<std::string_view> ids;
+  for (const Case& test_case : cases) ids.push_back(test_case.id);
+  for (std::size_t i = 0; i < std::min(idle.size(), most_named_globs); ++i) {
+    errors << fmt::format("note: '{}' of --filter is the id of no case{}\n", printable(idle[i]),
+                          near_ids_text(idle[i], ids));
+  }
+  if (idle.size() > most_named_globs)
+    errors << fmt::format("note: so are {} more of its parts\n", idle.size() - most_named_globs);
 }
 
 bool has_tunable(const Case& test_case, std::string_view name) {
@@ -206,6 +221,7 @@ LoadResult load_and_complain(const CaseOptions& options, const Registry& registr
            << (loaded.cases.empty() ? "; no case is left, and the exit code is 2\n"
                                     : "; the other cases are used, and the exit code will be 2\n");
   }
+  if (options.values.empty() && !options.replays) name_idle_globs(options.filter, loaded.cases, errors);
   return loaded;
 }
 

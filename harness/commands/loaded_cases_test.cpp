@@ -11,11 +11,14 @@
 
 #include <functional>
 #include <optional>
+#include <sstream>
 
 namespace assay::app {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -84,6 +87,13 @@ class VariedCases : public ::testing::Test {
     return load(options, options.paths(), registry_);
   }
 
+  /// What is said about a filter.
+  std::string notes_of(const std::string& filter) {
+    std::ostringstream errors;
+    load_and_complain({.files = {folder_.write("c.yaml", two_cases)}, .filter = filter}, registry_, errors);
+    return errors.str();
+  }
+
   std::vector<std::string> ids(const CaseOptions& options) {
     const LoadResult loaded = load_with(options);
     std::vector<std::string> all;
@@ -95,6 +105,17 @@ class VariedCases : public ::testing::Test {
   test::TemporaryFolder folder_;
   Registry registry_ = ops::registry();
 };
+
+// Else a part that was mistyped would be left out silently.
+TEST_F(VariedCases, NameThePartsOfAFilterThatSelectNothing) {
+  EXPECT_EQ(notes_of("*/small/*"), "");
+  EXPECT_EQ(notes_of("nothing"), "") << "an error follows";
+  EXPECT_THAT(notes_of("*/small/*:*/timd/*"),
+              AllOf(HasSubstr("note: '*/timd/*' of --filter is the id of no case; the nearest: "
+                              "q8ta_pixel_shuffle/timed/"),
+                    EndsWith("\n")));
+  EXPECT_THAT(notes_of("*small*:a:b:c:d:e:f"), HasSubstr("note: so are 2 more of its parts\n"));
+}
 
 TEST_F(VariedCases, HaveTheValueThatIsSetInsteadOfAProduct) {
   EXPECT_THAT(ids({.filter = "*/small/*", .values = {"shape=[1, 8, 2, 2]"}}),

@@ -71,8 +71,8 @@ std::string what_may_be_meant(const CaseOptions& options, std::span<const Case> 
   std::vector<std::string_view> ids;
   for (const Case& test_case : cases) ids.push_back(test_case.id);
   std::string text;
-  const auto passes = [&](std::string_view id) { return filter_matches(options.filter, id); };
-  if (std::ranges::none_of(ids, passes)) text += near_filter_text(options.filter, ids);
+  const auto passes = [&](const Case& test_case) { return filter_matches(options.filter, test_case); };
+  if (std::ranges::none_of(cases, passes)) text += near_filter_text(options.filter, ids);
   text += meant_name("--op", options.ops, cases, [](const Case& c) { return c.op->name; });
   text += meant_name("--impl", options.impls, cases, [](const Case& c) { return c.impl->name; });
   const Selection selection = options.selection();

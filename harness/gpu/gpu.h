@@ -344,6 +344,9 @@ class DeviceMemory {
   /// Whether they are the same in `a` and in each of the others; one submission where kernels compare.
   bool same(const Workspace& a, std::span<const Workspace* const> others,
             std::span<const Resource> resources);
+  /// The same with the guards, which must be as large in all of them.
+  bool same_with_guards(const Workspace& a, std::span<const Workspace* const> others,
+                        std::span<const Resource> resources);
 
  private:
   struct State;

@@ -35,7 +35,7 @@ class GpuSource : public SampleSource {
       : timed_(timed),
         tools_(&tools),
         updates_in_place_(is_updated_in_place(timed.test_case->tensors)),
-        sets_(timed.data, plan, updates_in_place_, timed.chance) {}
+        sets_(tools.device, tools.memory, timed.data, plan, updates_in_place_, timed.chance) {}
 
   /// A second program would find what the first one made of its data.
   int most_programs() const override { return updates_in_place_ ? 1 : SampleSource::most_programs(); }

@@ -1,7 +1,6 @@
 #include "harness/engine/timing/rotating_sets.h"
 
 #include "harness/base/clock.h"
-#include "harness/base/parallel.h"
 #include "harness/op/op.h"
 
 #include <fmt/format.h>
@@ -35,6 +34,17 @@ constexpr std::size_t cold_sets_inspected = 4;  // for changed inputs and guards
 
 std::size_t programs_of(const gpu::TimedRun& run) {
   return static_cast<std::size_t>(run.warm) + static_cast<std::size_t>(run.batch);
+}
+
+/// A program whose memory is these scratch tensors; the others are as small as can be.
+Program with_scratch_alone(const Program& program, std::span<const Resource> wanted) {
+  Program alone;
+  for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
+    const bool is_wanted = std::ranges::find(wanted, Resource::scratch(i)) != wanted.end();
+    alone.scratch.push_back(is_wanted ? program.scratch[i]
+                                      : Scratch{.name = program.scratch[i].name, .shape = {1}});
+  }
+  return alone;
 }
 
 bool has_repetition(std::vector<std::size_t> sets) {
@@ -102,23 +112,32 @@ std::vector<std::size_t> ColdOrder::take(std::size_t programs) {
   return taken;
 }
 
-SetupScratch::SetupScratch(const Program& program) : program_(&program), scratch_(setup_scratch(program)) {}
+SetupScratch::SetupScratch(gpu::Device& device, gpu::DeviceMemory& memory, const Program& program)
+    : device_(&device), memory_(&memory), program_(&program), scratch_(setup_scratch(program)) {}
 
 void SetupScratch::keep(const gpu::Workspace& set) {
-  kept_.clear();
-  for (const Resource scratch : scratch_) kept_.push_back(set.read(scratch));
+  kept_.reset();
+  if (scratch_.empty()) return;
+  kept_.emplace(*device_, with_scratch_alone(*program_, scratch_), std::span<const Physical>{},
+                gpu::guard_bytes);
+  gpu::Workspace* const kept = &*kept_;
+  set.copy_to({&kept, 1}, scratch_);
 }
 
-std::optional<std::string> SetupScratch::changed_in(const gpu::Workspace& set) const {
-  for (std::size_t i = 0; i < kept_.size(); ++i) {
-    if (!equal_bytes(kept_[i], set.read(scratch_[i]))) return program_->scratch[scratch_[i].index].name;
-  }
-  return std::nullopt;
+std::optional<std::string> SetupScratch::changed_in(std::span<const gpu::Workspace* const> sets) const {
+  if (!kept_ || sets.empty() || memory_->same_with_guards(*kept_, sets, scratch_)) return std::nullopt;
+  const auto differs = [&](Resource scratch) {
+    return !memory_->same_with_guards(*kept_, sets, {&scratch, 1});
+  };
+  const auto changed = std::ranges::find_if(scratch_, differs);
+  return program_->scratch[changed == scratch_.end() ? scratch_.front().index : changed->index].name;
 }
 
-RotatingSets::RotatingSets(std::vector<TimedData> data, SetPlan plan, bool is_updated_in_place,
-                           std::uint64_t seed)
-    : data_(std::move(data)),
+RotatingSets::RotatingSets(gpu::Device& device, gpu::DeviceMemory& memory, std::vector<TimedData> data,
+                           SetPlan plan, bool is_updated_in_place, std::uint64_t seed)
+    : device_(&device),
+      memory_(&memory),
+      data_(std::move(data)),
       plan_(std::move(plan)),
       restores_(is_updated_in_place),
       chance_(seed),
@@ -182,7 +201,7 @@ void RotatingSets::copy_first_sets() {
 void RotatingSets::keep_setup_scratch() {
   setup_scratch_.clear();
   for (std::size_t i = 0; i < data_.size() && i < sets_.size(); ++i) {
-    setup_scratch_.emplace_back(executable().program());
+    setup_scratch_.emplace_back(*device_, *memory_, executable().program());
     setup_scratch_.back().keep(sets_[i].memory);
   }
 }
@@ -426,9 +445,12 @@ bool RotatingSets::is_right_with_other_data(double timeout_s) {
 }
 
 std::string RotatingSets::changed_setup_scratch() const {
-  for (const Set& set : sets_) {
-    if (!set.used) continue;
-    if (const auto changed = setup_scratch_[set.data].changed_in(set.memory)) return *changed;
+  for (std::size_t data = 0; data < setup_scratch_.size(); ++data) {
+    std::vector<const gpu::Workspace*> used;
+    for (const Set& set : sets_) {
+      if (set.used && set.data == data) used.push_back(&set.memory);
+    }
+    if (const auto changed = setup_scratch_[data].changed_in(used)) return *changed;
   }
   return "";
 }

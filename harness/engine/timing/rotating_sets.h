@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,22 +63,26 @@ class ColdOrder {
   std::size_t next_ = 0;
 };
 
-/// A copy of the scratch that set-up wrote, which is compared with its content after timed runs. Those must
-/// not change it; their shaders declare so, and this class checks it.
+/// A copy of the scratch that set-up wrote, in device memory that no program can access. Its content is
+/// compared with it after timed runs, on the device. Those must not change it; their shaders declare so, and
+/// this class checks it.
 class SetupScratch {
  public:
-  /// `program` must outlive this.
-  explicit SetupScratch(const Program& program);
+  /// All arguments must outlive this.
+  SetupScratch(gpu::Device& device, gpu::DeviceMemory& memory, const Program& program);
 
-  /// Copies the scratch of `set`, whose set-up has run. It is equal in all sets of a program.
+  /// Copies the scratch of `set`, whose set-up has run. It is equal in all sets of a program. Throws
+  /// gpu::OutOfMemory.
   void keep(const gpu::Workspace& set);
-  /// The name of the first scratch that differs from the copy in `set`; nothing when none does.
-  std::optional<std::string> changed_in(const gpu::Workspace& set) const;
+  /// The name of the first scratch that differs from the copy in one of these sets; nothing when none does.
+  std::optional<std::string> changed_in(std::span<const gpu::Workspace* const> sets) const;
 
  private:
+  gpu::Device* device_;
+  gpu::DeviceMemory* memory_;
   const Program* program_;
   std::vector<Resource> scratch_;
-  std::vector<std::vector<std::byte>> kept_;  ///< one copy per scratch
+  std::optional<gpu::Workspace> kept_;  ///< nothing: set-up writes no scratch
 };
 
 /// One data set that a row is timed on.
@@ -101,8 +106,9 @@ struct TimedData {
 /// are restored wherever outputs are poisoned.
 class RotatingSets {
  public:
-  /// `data`: one or two data sets. `seed`: for the random choices.
-  RotatingSets(std::vector<TimedData> data, SetPlan plan, bool is_updated_in_place, std::uint64_t seed);
+  /// `data`: one or two data sets. `seed`: for the random choices. `device` and `memory` must outlive this.
+  RotatingSets(gpu::Device& device, gpu::DeviceMemory& memory, std::vector<TimedData> data, SetPlan plan,
+               bool is_updated_in_place, std::uint64_t seed);
 
   /// Allocates new memory, fills in the inputs and poisons the rest.
   void open();
@@ -198,6 +204,8 @@ class RotatingSets {
 
   gpu::Executable& executable() { return data_.front().experiment->executable(); }
 
+  gpu::Device* device_;
+  gpu::DeviceMemory* memory_;
   std::vector<TimedData> data_;
   SetPlan plan_;
   bool restores_;  ///< programs update an output in place

@@ -1,6 +1,7 @@
 #include "harness/engine/timing/rotating_sets.h"
 
 #include "tests/support/gpu.h"
+#include "tests/support/shaders_under_test.h"
 
 #include <gmock/gmock.h>
 
@@ -126,44 +127,62 @@ class SetupScratchTest : public test::GpuTest {
     return made;
   }
 
+  static gpu::ShaderLibrary& library() {
+    static gpu::ShaderLibrary shared(test::shaders_under_test());
+    return shared;
+  }
+
   static gpu::Workspace zeroed(const Program& program) {
-    gpu::Workspace set = workspace(program, {}, 0);
+    gpu::Workspace set = workspace(program, {});
     for (std::uint32_t i = 0; i < program.scratch.size(); ++i) write(set, i, 0);
     return set;
   }
 
-  static void write(gpu::Workspace& set, std::uint32_t scratch, unsigned char byte) {
+  /// Writes the last byte of a scratch, which is its guard's where it has one; all others become 0.
+  static void write(gpu::Workspace& set, std::uint32_t scratch, unsigned char byte,
+                    std::size_t from_end = 1) {
     const Resource resource = Resource::scratch(scratch);
     std::vector<std::byte> bytes(set.size(resource));
-    bytes.back() = std::byte{byte};
+    bytes[bytes.size() - from_end] = std::byte{byte};
     set.write(resource, bytes);
   }
+
+  static std::optional<std::string> changed(const SetupScratch& scratch,
+                                            std::vector<const gpu::Workspace*> sets) {
+    return scratch.changed_in(sets);
+  }
+
+  gpu::DeviceMemory memory{device(), library()};
 };
 
 TEST_F(SetupScratchTest, NamesWhatIsAnotherOneThanSetUpLeft) {
   const Program made = program();
   gpu::Workspace first = zeroed(made);
   gpu::Workspace second = zeroed(made);
-  SetupScratch scratch(made);
+  SetupScratch scratch(device(), memory, made);
   scratch.keep(first);
-  EXPECT_EQ(scratch.changed_in(first), std::nullopt);
-  EXPECT_EQ(scratch.changed_in(second), std::nullopt) << "each set holds the same";
+  EXPECT_EQ(changed(scratch, {}), std::nullopt);
+  EXPECT_EQ(changed(scratch, {&first, &second}), std::nullopt) << "each set holds the same";
   write(first, 2, 1);
-  EXPECT_EQ(scratch.changed_in(first), std::nullopt) << "set-up has nothing to do with it";
+  EXPECT_EQ(changed(scratch, {&first}), std::nullopt) << "set-up has nothing to do with it";
   write(first, 1, 1);
-  EXPECT_EQ(scratch.changed_in(first), "sums");
+  EXPECT_EQ(changed(scratch, {&first}), "sums");
+  EXPECT_EQ(changed(scratch, {&second}), std::nullopt);
+  EXPECT_EQ(changed(scratch, {&second, &first}), "sums");
+  write(second, 0, 1, gpu::guard_bytes + 1);
+  EXPECT_EQ(changed(scratch, {&second}), "packed") << "in its data";
   write(second, 0, 1);
-  EXPECT_EQ(scratch.changed_in(second), "packed");
+  EXPECT_EQ(changed(scratch, {&second}), "packed") << "in its guard";
 }
 
 TEST_F(SetupScratchTest, AProgramWithoutSetUpHasNothingToChange) {
   Program made = program();
   made.dispatches.erase(made.dispatches.begin());
   gpu::Workspace set = zeroed(made);
-  SetupScratch scratch(made);
+  SetupScratch scratch(device(), memory, made);
   scratch.keep(set);
   write(set, 0, 1);
-  EXPECT_EQ(scratch.changed_in(set), std::nullopt);
+  EXPECT_EQ(changed(scratch, {&set}), std::nullopt);
 }
 
 }  // namespace

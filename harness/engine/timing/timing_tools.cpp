@@ -68,6 +68,7 @@ TimingTools::TimingTools(gpu::Device& owner, gpu::ShaderLibrary& shaders,
     : device(owner),
       timer(calibrated(owner, shaders, known)),
       probe(owner, shaders),
+      memory(owner, shaders),
       clock(owner.info().type == "cpu" ? cpu_tolerance : gpu_tolerance) {}
 
 }  // namespace assay

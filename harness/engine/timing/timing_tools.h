@@ -58,6 +58,7 @@ struct TimingTools {
   gpu::Device& device;
   TimerCalibration timer;
   gpu::ClockProbe probe;
+  gpu::DeviceMemory memory;
   ClockWatch clock;
   SystemSensors sensors;
   std::shared_ptr<EnergyMeter> energy;  ///< of rows whose energy is measured; null: it is not

@@ -74,6 +74,14 @@ Stretch data_of(const Workspace& workspace, Resource resource) {
   return {&buffer, guard, buffer.bytes - 2 * guard};
 }
 
+/// All of a buffer, guards included.
+Stretch all_of(const Workspace& workspace, Resource resource) {
+  const auto& buffer = std::get<Buffer>(workspace.state().at(resource));
+  return {&buffer, 0, buffer.bytes};
+}
+
+using StretchOf = Stretch (*)(const Workspace&, Resource);
+
 /// A resource in one workspace.
 struct Placed {
   const Workspace& workspace;
@@ -182,7 +190,10 @@ struct DeviceMemory::State {
   void show_piece(Job& job, const Image& image, const Piece& piece, const Stretch& through);
   bool same_images(Job& job, const Image& a, const Image& b);
   bool same_images_by_host(const Image& a, const Image& b);
-  bool same_data(Job& job, const Workspace& a, const Workspace& b, Resource resource);
+  bool same_stretch(Job& job, const Workspace& a, const Workspace& b, Resource resource,
+                    StretchOf stretch_of);
+  bool same(const Workspace& a, std::span<const Workspace* const> others, std::span<const Resource> resources,
+            StretchOf stretch_of);
   bool kernels_found_difference();
 
   Device& owner;
@@ -309,10 +320,26 @@ bool DeviceMemory::State::same_images_by_host(const Image& a, const Image& b) {
   return all;
 }
 
-bool DeviceMemory::State::same_data(Job& job, const Workspace& a, const Workspace& b, Resource resource) {
+bool DeviceMemory::State::same_stretch(Job& job, const Workspace& a, const Workspace& b, Resource resource,
+                                       StretchOf stretch_of) {
   refuse_strangers({a, resource}, {b, resource});
   if (const Image* image = image_of(a, resource)) return same_images(job, *image, *image_of(b, resource));
-  return same(job, data_of(a, resource), data_of(b, resource));
+  const Stretch first = stretch_of(a, resource);
+  const Stretch second = stretch_of(b, resource);
+  if (first.bytes != second.bytes) throw std::logic_error("comparing guards of different sizes");
+  return same(job, first, second);
+}
+
+bool DeviceMemory::State::same(const Workspace& a, std::span<const Workspace* const> others,
+                               std::span<const Resource> resources, StretchOf stretch_of) {
+  make_windows(a, resources);
+  bool all = true;
+  Job job = this->job("comparing tensors on the device");
+  for (const Workspace* b : others) {
+    for (const Resource resource : resources) all = same_stretch(job, a, *b, resource, stretch_of) && all;
+  }
+  job.submit();
+  return !(asked_kernels && kernels_found_difference()) && all;
 }
 
 bool DeviceMemory::State::kernels_found_difference() {
@@ -382,14 +409,12 @@ bool DeviceMemory::same(const Workspace& a, const Workspace& b, std::span<const 
 
 bool DeviceMemory::same(const Workspace& a, std::span<const Workspace* const> others,
                         std::span<const Resource> resources) {
-  state_->make_windows(a, resources);
-  bool all = true;
-  Job job = state_->job("comparing tensors on the device");
-  for (const Workspace* b : others) {
-    for (const Resource resource : resources) all = state_->same_data(job, a, *b, resource) && all;
-  }
-  job.submit();
-  return !(state_->asked_kernels && state_->kernels_found_difference()) && all;
+  return state_->same(a, others, resources, data_of);
+}
+
+bool DeviceMemory::same_with_guards(const Workspace& a, std::span<const Workspace* const> others,
+                                    std::span<const Resource> resources) {
+  return state_->same(a, others, resources, all_of);
 }
 
 }  // namespace assay::gpu

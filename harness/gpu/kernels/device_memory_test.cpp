@@ -225,6 +225,25 @@ TEST_P(DeviceMemoryTest, ComparesOneWithManyAtOnce) {
   }
 }
 
+TEST_P(DeviceMemoryTest, ComparesGuardsWhereItIsAsked) {
+  Workspace a = workspace({}, {words(4)});
+  Workspace b = workspace({}, {words(4)});
+  write_ramp(a, 1);
+  for (const std::size_t place : {std::size_t{0}, std::size_t{guard_bytes}, b.size(tensor) - 1}) {
+    const Workspace* const other = &b;
+    write_ramp(b, 1);
+    EXPECT_TRUE(memory.same_with_guards(a, {&other, 1}, {{tensor}}));
+    std::vector<std::byte> bytes = b.read(tensor);
+    bytes[place] ^= std::byte{1};
+    b.write(tensor, bytes);
+    EXPECT_FALSE(memory.same_with_guards(a, {&other, 1}, {{tensor}})) << place;
+    EXPECT_EQ(memory.same(a, b, {{tensor}}), place != guard_bytes) << place;
+  }
+  Workspace without = workspace({}, {words(4)}, 0);
+  const Workspace* const other = &without;
+  EXPECT_THROW(memory.same_with_guards(a, {&other, 1}, {{tensor}}), std::logic_error);
+}
+
 TEST_P(DeviceMemoryTest, RefusesTensorsOfDifferentSizes) {
   Workspace a = workspace({}, {words(4)});
   Workspace b = workspace({}, {words(5)});
