@@ -292,7 +292,7 @@ class Workspace {
   /// Makes each of `others`, of the same program on the same device, hold what this one holds, except for
   /// what is lent to it: copies on the device, all in one submission.
   void copy_to(std::span<Workspace* const> others) const;
-  /// The same for these resources alone, guards included.
+  /// The same for these resources alone, guards included; of the programs nothing else need be the same.
   void copy_to(std::span<Workspace* const> others, std::span<const Resource> resources) const;
   /// Device memory of the whole set, but for what is lent to it.
   std::uint64_t memory_bytes() const;

@@ -133,7 +133,7 @@ class SetupScratchTest : public test::GpuTest {
   }
 
   static gpu::Workspace zeroed(const Program& program) {
-    gpu::Workspace set = workspace(program, {});
+    gpu::Workspace set = workspace(program, {test::words(4), test::words(12)});  // as ops have tensors, too
     for (std::uint32_t i = 0; i < program.scratch.size(); ++i) write(set, i, 0);
     return set;
   }

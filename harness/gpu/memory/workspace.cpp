@@ -262,12 +262,16 @@ std::vector<Resource> Workspace::State::resources() const {
 
 void Workspace::State::record_copies(VkCommandBuffer commands, const State& to,
                                      std::span<const Resource> copied) const {
-  if (&to.device != &device || to.guard != guard || to.tensors.size() != tensors.size() ||
-      to.scratch.size() != scratch.size()) {
-    throw std::logic_error("a workspace can be copied only to one of the same program on its device");
-  }
+  if (&to.device != &device || to.guard != guard)
+    throw std::logic_error("a workspace can be copied only to one on its device, with equal guards");
   for (const Resource resource : copied) {
-    if (!to.loan.has(resource)) record_copy(device.table, commands, at(resource), to.at(resource));
+    const Allocation& from = at(resource);
+    const Allocation& into = to.at(resource);
+    if (from.index() != into.index() || bytes_of(from) != bytes_of(into)) {
+      throw std::logic_error(
+          fmt::format("{} cannot be copied to {} of another workspace", name_of(from), name_of(into)));
+    }
+    if (!to.loan.has(resource)) record_copy(device.table, commands, from, into);
   }
 }
 
@@ -367,6 +371,11 @@ void Workspace::read(Resource resource, std::uint64_t offset, std::span<std::byt
 }
 
 void Workspace::copy_to(std::span<Workspace* const> others) const {
+  for (const Workspace* other : others) {
+    if (other->state_->tensors.size() != state_->tensors.size() ||
+        other->state_->scratch.size() != state_->scratch.size())
+      throw std::logic_error("a whole workspace can be copied only to one of the same program");
+  }
   copy_to(others, state_->resources());
 }
 

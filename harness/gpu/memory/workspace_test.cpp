@@ -117,6 +117,12 @@ TEST_F(WorkspaceTest, IsCopiedToManyAtOnce) {
   for (const Workspace& other : others) EXPECT_TRUE(other.read(tensor) == from.read(tensor));
   Workspace stranger = workspace({}, {words(100), words(1)});
   EXPECT_THROW(from.copy_to({{&stranger}}), std::logic_error);
+  from.copy_to({{&stranger}}, {{tensor}});
+  EXPECT_TRUE(stranger.read(tensor) == from.read(tensor)) << "one resource alone";
+  Workspace longer = workspace({}, {words(101)});
+  EXPECT_THROW(from.copy_to({{&longer}}, {{tensor}}), std::logic_error);
+  Workspace without = workspace({}, {words(100)}, 0);
+  EXPECT_THROW(from.copy_to({{&without}}, {{tensor}}), std::logic_error) << "its guards are others";
 }
 
 TEST_F(WorkspaceTest, SeveralAreAllocatedTogetherAndKeepApart) {
