@@ -77,6 +77,7 @@ struct Sizes {
 // core.
 constexpr std::int64_t busy_workgroups = 96, workgroups_at_a_time = 2 * std::int64_t{assumed_shader_cores};
 constexpr std::int64_t deep = 4096;  // K that is worth a second pass
+constexpr std::int64_t rows_of_a_fragment = 16;
 constexpr std::int64_t most_fragments = CoopmatTiling::most_fragments;
 constexpr std::int64_t most_fragments_of_a_side = CoopmatTiling::most_fragments_of_a_side;
 
@@ -84,9 +85,30 @@ std::int64_t tiles_of(const Linear& linear, std::int64_t m, std::int64_t n) {
   return div_up(linear.rows(), m) * div_up(linear.n, n);
 }
 
+/// Few rows fill one fragment: the weights are read once, by as many workgroups as keep the memory busy.
+/// Where there are not enough channels for that, workgroups share K.
+bool has_few_rows(const Linear& linear) {
+  return linear.rows() <= rows_of_a_fragment;
+}
+
+bool has_many_tiles_of_64(const Linear& linear) {
+  return tiles_of(linear, rows_of_a_fragment, 64) >= std::int64_t{assumed_shader_cores};
+}
+
+Sizes integer_sizes_of_few_rows(const Linear& linear, const LinearKind& kind) {
+  if (has_many_tiles_of_64(linear)) return {16, 64, 256, 16, 16, 2};
+  return {16, 32, 256, 16, 16, kind.is_grouped() ? 2 : 4, 2};
+}
+
+Sizes real_sizes_of_few_rows(const Linear& linear, bool int4) {
+  if (!has_many_tiles_of_64(linear)) return {16, 64, 256, 16, 16, 2, 2};
+  return int4 ? Sizes{16, 64, 64, 16, 16, 1, 4} : Sizes{16, 64, 128, 16, 32, 4};
+}
+
 /// The sizes that are fast on an H200 (shaders/NOTES.md). Large tiles read the least per product; where there
 /// are too few of them, smaller ones are better, whose subgroups share K, or two workgroups per tile.
 Sizes integer_sizes(const Linear& linear, const LinearKind& kind, Layout x) {
+  if (has_few_rows(linear)) return integer_sizes_of_few_rows(linear, kind);
   const bool grouped = kind.is_grouped();
   Sizes large = grouped ? Sizes{128, 128, 128, 32, 64} : Sizes{128, 128, 128, 64, 32};
   const Sizes shared_k{128, 128, 128, 64, 64, 2};
@@ -110,6 +132,7 @@ Sizes integer_sizes(const Linear& linear, const LinearKind& kind, Layout x) {
 }
 
 Sizes real_sizes(const Linear& linear, bool int4) {
+  if (has_few_rows(linear)) return real_sizes_of_few_rows(linear, int4);
   const std::int64_t large_tiles = tiles_of(linear, 128, 128);
   const bool run_at_once = large_tiles >= 2 * busy_workgroups && large_tiles <= workgroups_at_a_time;
   if (int4 && run_at_once) return {128, 128, 32, 64, 64};

@@ -210,8 +210,8 @@ TEST_F(CoopmatTilingTest, PlainCodeHasAnyFragmentAndSubgroup) {
   EXPECT_EQ(tiling.invocations(), 64 * tiling.subgroups());
 }
 
-// The sizes that are fast on an H200 and fit it: what other devices need must not change them.
-TEST_F(CoopmatTilingTest, SizesOfTheDeviceThatTheyWereMeasuredOnStay) {
+/// What matters of an H200 to the sizes.
+DeviceInfo like_an_h200() {
   DeviceInfo device = contrasting_devices().at(1);
   device.subgroup_size = 32;
   device.max_shared_bytes = 49152;
@@ -219,6 +219,12 @@ TEST_F(CoopmatTilingTest, SizesOfTheDeviceThatTheyWereMeasuredOnStay) {
   device.max_workgroup_size = {1024, 1024, 64};
   device.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr},
                                {16, 16, 16, DType::F16, DType::F32, MatrixExtension::Khr}};
+  return device;
+}
+
+// The sizes that are fast on an H200 and fit it: what other devices need must not change them.
+TEST_F(CoopmatTilingTest, SizesOfTheDeviceThatTheyWereMeasuredOnStay) {
+  const DeviceInfo device = like_an_h200();
   const auto sizes_of = [&](const std::string& op, const Sizes& sizes, const LinearKind& kind) {
     const CoopmatTiling tiling = tiling_of(trial_of(op_of(op), "coopmat", sizes, 128), kind, device);
     return std::vector{tiling.m, tiling.n, tiling.subgroup_m, tiling.subgroup_n, tiling.subgroups_k};
@@ -240,6 +246,27 @@ TEST_F(CoopmatTilingTest, SizesOfTheDeviceThatTheyWereMeasuredOnStay) {
   EXPECT_THAT(sizes_of("linear_q4gsw", {4096, 4096, 4096}, reals), ElementsAre(128, 128, 64, 32, 1));
   EXPECT_THAT(sizes_of("linear_q8csw", {1024, 4096, 4096}, reals_by_int8), ElementsAre(128, 128, 64, 32, 1));
   EXPECT_THAT(sizes_of("linear_q4gsw", {128, 2048, 2048}, reals), ElementsAre(64, 64, 32, 32, 1));
+}
+
+// Few rows fill a fragment, and workgroups share K where there are not enough channels for all of them.
+TEST_F(CoopmatTilingTest, FewRowsHaveTilesOfAFragmentsHeight) {
+  using testing::ElementsAre;
+  const DeviceInfo device = like_an_h200();
+  const auto sizes_of = [&](const std::string& op, const Sizes& sizes, const LinearKind& kind) {
+    const CoopmatTiling tiling = tiling_of(trial_of(op_of(op), "coopmat", sizes, 128), kind, device);
+    EXPECT_LE(tiling.shared_bytes(), device.max_shared_bytes);
+    return std::vector{tiling.m,          tiling.n,           tiling.slab.padded,
+                       tiling.subgroup_n, tiling.subgroups_k, tiling.splits};
+  };
+  EXPECT_THAT(sizes_of("q8ta_linear", {16, 4096, 14336}, integers), ElementsAre(16, 64, 256, 16, 2, 1));
+  EXPECT_THAT(sizes_of("q8ta_linear", {1, 4096, 4096}, integers), ElementsAre(16, 32, 256, 16, 4, 2));
+  EXPECT_EQ(sizes_of("q8ta_linear", {17, 4096, 4096}, integers)[0], 32);
+  EXPECT_THAT(sizes_of("linear_dq8ca_q4gsw", {8, 4096, 14336}, grouped), ElementsAre(16, 64, 256, 16, 2, 1));
+  EXPECT_THAT(sizes_of("linear_dq8ca_q4gsw", {8, 4096, 4096}, grouped), ElementsAre(16, 32, 256, 16, 2, 2));
+  EXPECT_THAT(sizes_of("linear_q4gsw", {8, 4096, 14336}, reals), ElementsAre(16, 64, 64, 16, 1, 4));
+  EXPECT_THAT(sizes_of("linear_q4gsw", {8, 4096, 4096}, reals), ElementsAre(16, 64, 256, 16, 2, 2));
+  EXPECT_THAT(sizes_of("linear_q8csw", {8, 4096, 14336}, reals_by_int8), ElementsAre(16, 64, 128, 32, 4, 1));
+  EXPECT_THAT(sizes_of("linear_q8csw", {8, 64, 32}, reals_by_int8), ElementsAre(16, 64, 64, 16, 2, 1));
 }
 
 /// Only fragments are looked at here, not speed: none of these devices was run on.

@@ -40,8 +40,13 @@ struct Sharing {
 // they take next to nothing and only reads bind. wanted_workers() selects one of them.
 constexpr std::int64_t busy_with_groups = 1 << 16, busy_with_values = 1 << 17, busy_with_reads = 1 << 18;
 constexpr std::int64_t fewest_workers = 16, most_workers = 128;
-// The most invocations with registers for four units each of int8 weights and real values.
-constexpr std::int64_t most_with_four_units = 1 << 16;
+// The most invocations with registers for four units each of int8 weights and real values, and for as many
+// units of groups as usual where these are multiplied by several rows.
+constexpr std::int64_t most_with_usual_units = 1 << 16;
+// Two rows that a dispatch before the product would quantize are quantized by workgroups of their own, unless
+// there are more weights than this to be read again.
+constexpr std::int64_t many_weights = std::int64_t{1} << 25;
+constexpr std::int64_t usual_rows = 4;
 // Rows from this length take so long to quantize that more invocations share them, if that leaves this many
 // workgroups.
 constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
@@ -74,6 +79,13 @@ std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t qu
   return best;
 }
 
+/// The rows that share the weights which an invocation loads.
+std::int64_t default_rows(const Linear& linear, const LinearKind& kind) {
+  const std::int64_t rows = linear.rows();
+  if (rows > 2) return usual_rows;
+  return kind.quantizes() && linear.k * linear.n < many_weights ? 1 : rows;
+}
+
 /// The workers that this number of invocations leaves for each quad of channels of each row.
 std::int64_t workers_within(std::int64_t invocations, std::int64_t results) {
   return power_of_two_within(std::max<std::int64_t>(1, invocations / results));
@@ -81,8 +93,14 @@ std::int64_t workers_within(std::int64_t invocations, std::int64_t results) {
 
 /// How many workers a kernel should have, however much there is for them to do: the number that was fastest
 /// on an H200 (shaders/NOTES.md).
-std::int64_t wanted_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind) {
+std::int64_t wanted_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind,
+                            std::int64_t rows) {
   const std::int64_t quads = div_up(linear.n, 4);
+  if (rows > 1) {
+    const std::int64_t of_results =
+        power_of_two_from(div_up(busy_with_groups, quads * div_up(linear.rows(), rows)));
+    return std::max<std::int64_t>(of_results, context.device.subgroup_size) * (linear.k > long_row ? 2 : 1);
+  }
   const bool one_row = linear.rows() == 1;
   if (kind.x == XKind::Int8 && !kind.is_grouped()) {
     if (one_row) return workers_within(busy_with_reads, quads);
@@ -104,21 +122,26 @@ std::int64_t usual_units(const Linear& linear, const LinearKind& kind) {
 /// The units that an invocation loads at once, given the number of workers: all that a group has, if that is
 /// one round; fewer where many invocations multiply real values, so that registers leave room for only a few
 /// at a time.
-std::int64_t units_at_once(const Linear& linear, const LinearKind& kind, std::int64_t workers) {
+std::int64_t units_at_once(const Linear& linear, const LinearKind& kind, std::int64_t workers,
+                           std::int64_t rows) {
   const std::int64_t usual = usual_units(linear, kind);
+  const std::int64_t invocations = div_up(linear.n, 4) * workers * div_up(linear.rows(), rows);
+  const bool are_many = invocations > most_with_usual_units;
+  if (rows > 1) return kind.is_grouped() && are_many ? std::max<std::int64_t>(usual / 2, 1) : usual;
   if (linear.rows() != 1) return usual;
   if (kind.is_grouped() && 2 * usual * workers == div_up(linear.k, depth_of_unit(linear, kind)))
     return 2 * usual;
   const bool is_real_int8 = kind.is_real() && !is_int4(kind.w);
-  return is_real_int8 && div_up(linear.n, 4) * workers > most_with_four_units ? usual / 2 : usual;
+  return is_real_int8 && are_many ? usual / 2 : usual;
 }
 
-std::int64_t default_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind) {
+std::int64_t default_workers(const BuildContext& context, const Linear& linear, const LinearKind& kind,
+                             std::int64_t rows) {
   const std::int64_t units = div_up(linear.k, depth_of_unit(linear, kind));
   const std::int64_t of_a_round = power_of_two_from(div_up(units, usual_units(linear, kind)));
   const std::int64_t most = std::min(of_a_round, most_workers);
   const std::int64_t workers =
-      std::clamp(wanted_workers(context, linear, kind), std::min(fewest_workers, most), most);
+      std::clamp(wanted_workers(context, linear, kind, rows), std::min(fewest_workers, most), most);
   return std::min(workers, most_invocations(context.device));
 }
 
@@ -137,15 +160,15 @@ std::int64_t default_local_size(const BuildContext& context, const Linear& linea
 Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   Sharing sharing;
+  sharing.rows = context.tuned("rows", default_rows(linear, kind));
   // Whichever of the two a case does not set fits the other: a workgroup has whole sets of workers.
-  const std::int64_t workers = default_workers(context, linear, kind);
+  const std::int64_t workers = default_workers(context, linear, kind, sharing.rows);
   const std::int64_t local_size = context.tuned("local_size", workers);
   sharing.workers = context.tuned("workers", std::gcd(workers, local_size));
   sharing.local_size =
       context.tuned("local_size", default_local_size(context, linear, kind, sharing.workers));
   sharing.columns = context.tuned("columns", 4);
-  sharing.units = context.tuned("units", units_at_once(linear, kind, sharing.workers));
-  sharing.rows = context.tuned("rows", 1);
+  sharing.units = context.tuned("units", units_at_once(linear, kind, sharing.workers, sharing.rows));
   return sharing;
 }
 
@@ -228,12 +251,6 @@ double unit_error(const BuildContext& context, const LinearKind& kind, const Sha
   return gamma_of(of_unit + units + std::countr_zero(static_cast<std::uint64_t>(sharing.workers)) + 3);
 }
 
-Tunable rows_tunable() {
-  return {.name = "rows",
-          .doc = "rows of x that an invocation multiplies by the weights that it loads",
-          .allowed = {1, 2, 4, 8}};
-}
-
 std::vector<Tunable> sharing_tunables() {
   return {
       {.name = "workers",
@@ -247,7 +264,10 @@ std::vector<Tunable> sharing_tunables() {
        .doc = "units of weights that an invocation loads at once: 16 bytes for four output channels, or 32 "
               "of int4",
        .allowed = {1, 2, 4, 8}},
-      rows_tunable(), bake_tunable()};
+      {.name = "rows",
+       .doc = "rows of x that an invocation multiplies by the weights that it loads",
+       .allowed = {1, 2, 4, 8}},
+      bake_tunable()};
 }
 
 Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const SharingOf& sharing) {
@@ -276,6 +296,8 @@ std::optional<std::string> gemv_invalid_reason(const ImplPoint& point) {
 // Up to this many rows, weights may be read again for each row before tiles, which read them once, are
 // faster.
 constexpr std::int64_t few_rows = 16, few_rows_of_reals = 32;
+// Output channels whose tiles keep a large device's memory busy.
+constexpr std::int64_t many_channels = 8192 + 256;
 
 Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choose) {
   Impl impl{.name = "auto"};
@@ -285,16 +307,13 @@ Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choos
   return impl;
 }
 
-/// The number of rows above which matrices, whose time hardly depends on a few rows, are faster than reading
-/// the weights again for each row: the more weights, the fewer rows. Fitted to an H200's times at 4 M, 17 M
-/// and 59 M weights (shaders/NOTES.md); int8 x was not measured.
-double rows_of_a_tile(const BuildContext& context, const LinearKind& kind) {
-  if (kind.x == XKind::Int8) return few_rows;
-  const references::Linear op = references::checked_linear(context.params);
-  const double of_large = kind.is_real_int4() ? 8 : is_int4(kind.w) ? 5.8 : 2.4;
-  const double more_of_small = kind.is_real_int4() ? 2.9 : is_int4(kind.w) ? 9.1 : 5.4;
-  const double weights = static_cast<double>(op.k) * static_cast<double>(op.n);
-  return of_large + more_of_small * 2048 * 2048 / weights;
+/// The number of rows above which matrices, whose time hardly depends on a few rows, are faster than weights
+/// that are loaded for each four rows. Where there are many output channels, tiles read the weights as fast
+/// as the memory gives them. As an H200 has it (shaders/NOTES.md).
+std::int64_t rows_before_matrices(const BuildContext& context, const LinearKind& kind) {
+  const bool has_many_channels = references::checked_linear(context.params).n >= many_channels;
+  if (!kind.is_real()) return has_many_channels ? 4 : 8;
+  return is_int4(kind.w) ? 4 : 2;
 }
 
 /// Impls for at most `few` rows, and for more. Cooperative matrices come first, where the device has them,
@@ -302,7 +321,7 @@ double rows_of_a_tile(const BuildContext& context, const LinearKind& kind) {
 /// (matrices take no f32), the next one is tried.
 struct Ranking {
   std::int64_t few = few_rows;
-  double before_matrices = few_rows;
+  std::int64_t before_matrices = few_rows;
   std::vector<std::string> for_few, for_many;
 };
 
@@ -310,7 +329,7 @@ std::vector<std::string> ranked(const BuildContext& context, const LinearKind& k
   const std::int64_t rows = references::checked_linear(context.params).rows();
   const bool has_few = rows <= ranking.few;
   std::vector<std::string> impls;
-  const bool matrices_pay = !has_few || static_cast<double>(rows) > ranking.before_matrices;
+  const bool matrices_pay = !has_few || rows > ranking.before_matrices;
   if (matrices_pay && has_matrices(context.device, kind)) impls.emplace_back("coopmat");
   const std::vector<std::string>& others = has_few ? ranking.for_few : ranking.for_many;
   impls.insert(impls.end(), others.begin(), others.end());
@@ -332,26 +351,27 @@ Impl gemv_linear(const LinearKind& kind) {
 Impl coop_linear(std::string name, const LinearKind& kind, bool dot) {
   Impl impl = shared_linear(std::move(name), kind, dot, [kind](const BuildContext& context) {
     const bool pairs = has_pairs(references::checked_linear(context.params), kind);
-    return Sharing{coop_local_size, coop_workers, 4, pairs ? 2 : 4, context.tuned("rows", 1)};
+    return Sharing{coop_local_size, coop_workers, 4, pairs ? 2 : 4};
   });
-  impl.summary = "64 invocations, 8 of which share the K of four output channels of one row, or of several (rows)";
+  impl.summary = "64 invocations, 8 of which share the K of four output channels of one row";
   if (dot) impl.needs = {Feature::DotProduct};
-  impl.tunables = {rows_tunable(), weights_tunable(), bake_tunable()};
+  impl.tunables = {weights_tunable(), bake_tunable()};
   return impl;
 }
 
 std::vector<Impl> linear_impls(const LinearKind& kind) {
   if (kind.is_real()) {
     const auto choose = [kind](const BuildContext& context) {
-      return ranked(context, kind,
-                    {few_rows_of_reals, rows_of_a_tile(context, kind), {"gemv", "tiled"}, {"tiled", "gemv"}});
+      return ranked(
+          context, kind,
+          {few_rows_of_reals, rows_before_matrices(context, kind), {"gemv", "tiled"}, {"tiled", "gemv"}});
     };
     return {tiled_linear("tiled", kind, false), gemv_linear(kind), coopmat_linear(kind), choosing(choose)};
   }
   const auto choose = [kind](const BuildContext& context) {
     const bool dot = context.device.dot_product_accelerated;
     return ranked(context, kind,
-                  {.before_matrices = rows_of_a_tile(context, kind),
+                  {.before_matrices = rows_before_matrices(context, kind),
                    .for_few = {"gemv", "dot4x8", "tiled"},
                    .for_many = dot ? std::vector<std::string>{"dot4x8", "tiled", "gemv"}
                                    : std::vector<std::string>{"tiled", "gemv"}});
@@ -363,14 +383,16 @@ std::vector<Impl> linear_impls(const LinearKind& kind) {
 std::vector<Impl> coop_impls(const LinearKind& kind) {
   const auto choose = [kind](const BuildContext& context) {
     const std::string suffix = context.device.dot_product_accelerated ? "_dot4x8" : "";
-    return ranked(
-        context, kind,
-        {.for_few = {"coop" + suffix, "tiled" + suffix}, .for_many = {"tiled" + suffix, "coop" + suffix}});
+    return ranked(context, kind,
+                  {.before_matrices = rows_before_matrices(context, kind),
+                   .for_few = {"gemv", "coop" + suffix, "tiled" + suffix},
+                   .for_many = {"tiled" + suffix, "coop" + suffix}});
   };
   return {tiled_linear("tiled", kind, false),
           tiled_linear("tiled_dot4x8", kind, true),
           coop_linear("coop", kind, false),
           coop_linear("coop_dot4x8", kind, true),
+          gemv_linear(kind),
           coopmat_linear(kind),
           choosing(choose)};
 }
