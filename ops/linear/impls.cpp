@@ -82,7 +82,7 @@ std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t qu
 /// The rows that share the weights which an invocation loads.
 std::int64_t default_rows(const Linear& linear, const LinearKind& kind) {
   const std::int64_t rows = linear.rows();
-  if (rows > 2) return usual_rows;
+  if (rows > 2) return kind.w == WeightKind::Int4HighFirst ? 2 : usual_rows;  // with zero points of groups, fewer
   return kind.quantizes() && linear.k * linear.n < many_weights ? 1 : rows;
 }
 
@@ -312,6 +312,7 @@ Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choos
 /// as the memory gives them. As an H200 has it (shaders/NOTES.md).
 std::int64_t rows_before_matrices(const BuildContext& context, const LinearKind& kind) {
   const bool has_many_channels = references::checked_linear(context.params).n >= many_channels;
+  if (kind.w == WeightKind::Int4HighFirst) return 2;
   if (!kind.is_real()) return has_many_channels ? 4 : 8;
   return is_int4(kind.w) ? 4 : 2;
 }

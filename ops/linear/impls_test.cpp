@@ -76,13 +76,15 @@ TEST_F(LinearChoiceTest, MatricesPayForFewRowsBySoManyChannels) {
     const Sizes sizes{rows, 4096, many ? 14336 : 4096, {}, "f16"};
     return choice(op, sizes, with_matrices, 128);
   };
-  for (const auto& names : {of_one_int8_product, of_cooperation}) {
-    for (const std::string& op : names) {
-      EXPECT_EQ(of(op, 4, true), "gemv") << op;
-      EXPECT_EQ(of(op, 5, true), "coopmat") << op;
-      EXPECT_EQ(of(op, 8, false), "gemv") << op;
-      EXPECT_EQ(of(op, 9, false), "coopmat") << op;
-    }
+  for (const std::string& op : of_one_int8_product) {
+    EXPECT_EQ(of(op, 4, true), "gemv") << op;
+    EXPECT_EQ(of(op, 5, true), "coopmat") << op;
+    EXPECT_EQ(of(op, 8, false), "gemv") << op;
+    EXPECT_EQ(of(op, 9, false), "coopmat") << op;
+  }
+  for (const std::string& op : of_cooperation) {
+    EXPECT_EQ(of(op, 2, false), "gemv") << op;
+    EXPECT_EQ(of(op, 3, false), "coopmat") << op;
   }
   for (const bool many : {true, false}) {
     EXPECT_EQ(of("linear_q4gsw", 4, many), "gemv");
@@ -319,6 +321,7 @@ TEST_F(DefaultSharingTest, SeveralRowsShareTheWeightsThatAreLoaded) {
   EXPECT_EQ(shared_by("linear_q4gsw", {4, 4096, 4096}), "4: 64 x 1");
   EXPECT_EQ(shared_by("linear_dq8ca_q4gsw", {4, 4096, 14336}), "4: 32 x 1");
   EXPECT_EQ(shared_by("linear_dq8ca_q4gsw", {4, 4096, 4096}), "4: 64 x 2");
+  EXPECT_EQ(shared_by("linear_qta8a_qga4w", {4, 4096, 14336}), "2: 32 x 1");
 }
 
 // A dispatch that quantizes two rows costs more than reading few weights twice.
