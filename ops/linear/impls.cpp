@@ -47,6 +47,8 @@ constexpr std::int64_t most_with_usual_units = 1 << 16;
 // there are more weights than this to be read again.
 constexpr std::int64_t many_weights = std::int64_t{1} << 25;
 constexpr std::int64_t usual_rows = 4;
+// What a product of rows that were quantized before binds at most; workgroups that quantize bind fewer.
+constexpr std::uint32_t buffers_of_quantized_rows = 8;
 // Rows from this length take so long to quantize that more invocations share them, if that leaves this many
 // workgroups.
 constexpr std::int64_t long_row = 8192, workgroups_that_quantize = 128;
@@ -80,9 +82,11 @@ std::int64_t local_size_that_quantizes(const DeviceInfo& device, std::int64_t qu
 }
 
 /// The rows that share the weights which an invocation loads.
-std::int64_t default_rows(const Linear& linear, const LinearKind& kind) {
+std::int64_t default_rows(const DeviceInfo& device, const Linear& linear, const LinearKind& kind) {
   const std::int64_t rows = linear.rows();
-  if (rows > 2) return kind.w == WeightKind::Int4HighFirst ? 2 : usual_rows;  // with zero points of groups, fewer
+  if (kind.quantizes() && device.max_storage_buffers_per_stage < buffers_of_quantized_rows) return 1;
+  if (rows > 2)
+    return kind.w == WeightKind::Int4HighFirst ? 2 : usual_rows;  // with zero points of groups, fewer
   return kind.quantizes() && linear.k * linear.n < many_weights ? 1 : rows;
 }
 
@@ -160,7 +164,7 @@ std::int64_t default_local_size(const BuildContext& context, const Linear& linea
 Sharing sharing_of(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   Sharing sharing;
-  sharing.rows = context.tuned("rows", default_rows(linear, kind));
+  sharing.rows = context.tuned("rows", default_rows(context.device, linear, kind));
   // Whichever of the two a case does not set fits the other: a workgroup has whole sets of workers.
   const std::int64_t workers = default_workers(context, linear, kind, sharing.rows);
   const std::int64_t local_size = context.tuned("local_size", workers);
