@@ -20,7 +20,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 /// A row of the op `flip` that took that long.
 Record flip_row(double us, const std::function<void(Record&)>& change = {}) {
@@ -83,14 +82,14 @@ cases:
 class VariedCases : public ::testing::Test {
  protected:
   LoadResult load_with(CaseOptions options) {
-    options.files = {folder_.write("c.yaml", two_cases)};
-    return load(options, options.paths(), registry_);
+    options.files = {folder.write("c.yaml", two_cases)};
+    return load(options, options.paths(), registry);
   }
 
   /// What is said about a filter.
   std::string notes_of(const std::string& filter) {
     std::ostringstream errors;
-    load_and_complain({.files = {folder_.write("c.yaml", two_cases)}, .filter = filter}, registry_, errors);
+    load_and_complain({.files = {folder.write("c.yaml", two_cases)}, .filter = filter}, registry, errors);
     return errors.str();
   }
 
@@ -102,8 +101,8 @@ class VariedCases : public ::testing::Test {
     return all;
   }
 
-  test::TemporaryFolder folder_;
-  Registry registry_ = ops::registry();
+  test::TemporaryFolder folder;
+  Registry registry = ops::registry();
 };
 
 // Else a part that was mistyped would be left out silently.
@@ -149,7 +148,7 @@ TEST_F(VariedCases, AreFoundByTheirNewIds) {
 }
 
 TEST_F(VariedCases, ComeFromPointsThatDifferInTheirDataOnly) {
-  const CaseOptions options{.files = {folder_.write("fills.yaml", R"(op: q8ta_relu
+  const CaseOptions options{.files = {folder.write("fills.yaml", R"(op: q8ta_relu
 cases:
   - name: fills
     shape: [4, 8]
@@ -159,7 +158,7 @@ cases:
 )")},
                             .filter = "*/normal/1/*",
                             .values = {"shape=[8, 8]"}};
-  const LoadResult loaded = load(options, options.paths(), registry_);
+  const LoadResult loaded = load(options, options.paths(), registry);
   ASSERT_EQ(loaded.cases.size(), 1U);
   EXPECT_EQ(loaded.cases[0].id, "q8ta_relu/fills/normal/1/8x8/4W4C.4W4C/fused");
 }
@@ -169,13 +168,13 @@ TEST_F(VariedCases, MayGetFurtherTensorsAndQParams) {
                    .values = {"qparams={x: {scale: 0.5, zero_point: 0}, y: {scale: 0.25, "
                               "zero_point: 1}}"}}),
               ElementsAre("q8ta_pixel_shuffle/small/2x24x8x5/0.5_0.0.25_1/4W4C.4W4C/unfused"));
-  const CaseOptions options{.files = {folder_.write("linear.yaml", R"(op: linear_q8ta_q8csw
+  const CaseOptions options{.files = {folder.write("linear.yaml", R"(op: linear_q8ta_q8csw
 cases:
   - {name: small, M: {each: [1, 4]}, K: 64, N: 32, x: {scale: 0.031, zero_point: 7}, impl: tiled}
 )")},
                             .filter = "*/small/4/*",
                             .values = {"bias=true"}};
-  const LoadResult loaded = load(options, options.paths(), registry_);
+  const LoadResult loaded = load(options, options.paths(), registry);
   ASSERT_EQ(loaded.cases.size(), 1U) << (loaded.errors.empty() ? "" : to_string(loaded.errors[0]));
   EXPECT_EQ(loaded.cases[0].params->integer("M"), 4);
   EXPECT_TRUE(loaded.cases[0].params->boolean("bias"));
