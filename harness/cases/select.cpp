@@ -140,7 +140,7 @@ bool filter_matches(std::string_view filter, const Case& test_case) {
   return Filter(filter).matches(row_ids(test_case));
 }
 
-std::vector<std::string_view> idle_globs(std::string_view filter, std::span<const Case> cases) {
+std::vector<std::string_view> unmatched_globs(std::string_view filter, std::span<const Case> cases) {
   std::vector<std::string_view> left = Filter(filter).positive;
   const std::size_t all = left.size();
   for (const Case& test_case : cases) {

@@ -34,7 +34,7 @@ bool filter_matches(std::string_view filter, std::string_view id);
 bool filter_matches(std::string_view filter, const Case& test_case);
 
 /// Returns the POS globs of a filter that match none of the cases, if others match some.
-std::vector<std::string_view> idle_globs(std::string_view filter, std::span<const Case> cases);
+std::vector<std::string_view> unmatched_globs(std::string_view filter, std::span<const Case> cases);
 
 /// Returns the selected cases in their order. They point into `cases`.
 std::vector<const Case*> select(std::span<const Case> cases, const Selection& selection);

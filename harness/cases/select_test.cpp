@@ -73,9 +73,10 @@ cases:
   EXPECT_THAT(ids_of(cases, "*/cold"), ElementsAre(c, b));
   EXPECT_THAT(ids_of(cases, "-*/cold"), ElementsAre(h, a));
   EXPECT_THAT(ids_of(cases, h + "/cold:" + a + "/cold"), IsEmpty());
-  EXPECT_THAT(idle_globs(h + "/cold:" + c + "/cold:*nothing", cases), ElementsAre(h + "/cold", "*nothing"));
-  EXPECT_THAT(idle_globs(h + "/cold", cases), IsEmpty()) << "where none matches, it is an error";
-  EXPECT_THAT(idle_globs(c + "-x", cases), IsEmpty()) << "what is left out need not be there";
+  EXPECT_THAT(unmatched_globs(h + "/cold:" + c + "/cold:*nothing", cases),
+              ElementsAre(h + "/cold", "*nothing"));
+  EXPECT_THAT(unmatched_globs(h + "/cold", cases), IsEmpty()) << "where none matches, it is an error";
+  EXPECT_THAT(unmatched_globs(c + "-x", cases), IsEmpty()) << "what is left out need not be there";
 }
 
 std::vector<Case> some_cases() {

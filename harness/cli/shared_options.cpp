@@ -62,7 +62,8 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
   app.add_option("files", options.files,
                  "Case files or folders of them (default: cases/ here, else the one next to the binary)");
   app.add_option("--filter", options.filter,
-                 "Ids to select: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest");
+                 "Cases to select by id: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest; the id of a "
+                 "cold row (.../cold) selects its whole case");
   app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)");
   app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)");
   add_op_folders(app, options.op_folders);

@@ -37,17 +37,18 @@ void keep_selected(std::vector<Case>& cases, const Selection& selection) {
 }
 
 /// Names the parts of --filter that select nothing beside others that do: what was meant is not run.
-void name_idle_globs(std::string_view filter, std::span<const Case> cases, std::ostream& errors) {
-  const std::vector<std::string_view> idle = idle_globs(filter, cases);
-  if (idle.empty()) return;
+void name_unmatched_globs(std::string_view filter, std::span<const Case> cases, std::ostream& errors) {
+  const std::vector<std::string_view> unmatched = unmatched_globs(filter, cases);
+  if (unmatched.empty()) return;
   std::vector<std::string_view> ids;
   for (const Case& test_case : cases) ids.push_back(test_case.id);
-  for (std::size_t i = 0; i < std::min(idle.size(), most_named_globs); ++i) {
-    errors << fmt::format("note: '{}' of --filter is the id of no case{}\n", printable(idle[i]),
-                          near_ids_text(idle[i], ids));
+  for (std::size_t i = 0; i < std::min(unmatched.size(), most_named_globs); ++i) {
+    errors << fmt::format("note: '{}' of --filter matches no case{}\n", printable(unmatched[i]),
+                          near_ids_text(unmatched[i], ids));
   }
-  if (idle.size() > most_named_globs)
-    errors << fmt::format("note: so are {} more of its parts\n", idle.size() - most_named_globs);
+  if (unmatched.size() > most_named_globs)
+    errors << fmt::format("note: {} more parts of --filter match no case\n",
+                          unmatched.size() - most_named_globs);
 }
 
 bool has_tunable(const Case& test_case, std::string_view name) {
@@ -175,7 +176,7 @@ std::vector<Case> replayed_cases(const CaseOptions& options, std::vector<Case> c
   for (Case& one : cases) {
     one.mode = Mode::Accu;
     std::vector<Case> copies = other_local_sizes(one);
-    const bool is_selected = are_selected || filter_matches(filter, one.id);
+    const bool is_selected = are_selected || filter_matches(filter, one);
     if (is_selected) all.push_back(std::move(one));
     for (Case& copy : copies) {
       const bool is_meant = is_selected ? filter_matches(excluded, copy.id) : filter_matches(filter, copy.id);
@@ -221,7 +222,7 @@ LoadResult load_and_complain(const CaseOptions& options, const Registry& registr
            << (loaded.cases.empty() ? "; no case is left, and the exit code is 2\n"
                                     : "; the other cases are used, and the exit code will be 2\n");
   }
-  if (options.values.empty() && !options.replays) name_idle_globs(options.filter, loaded.cases, errors);
+  if (options.values.empty() && !options.replays) name_unmatched_globs(options.filter, loaded.cases, errors);
   return loaded;
 }
 

@@ -110,10 +110,10 @@ TEST_F(VariedCases, NameThePartsOfAFilterThatSelectNothing) {
   EXPECT_EQ(notes_of("*/small/*"), "");
   EXPECT_EQ(notes_of("nothing"), "") << "an error follows";
   EXPECT_THAT(notes_of("*/small/*:*/timd/*"),
-              AllOf(HasSubstr("note: '*/timd/*' of --filter is the id of no case; the nearest: "
+              AllOf(HasSubstr("note: '*/timd/*' of --filter matches no case; the nearest: "
                               "q8ta_pixel_shuffle/timed/"),
                     EndsWith("\n")));
-  EXPECT_THAT(notes_of("*small*:a:b:c:d:e:f"), HasSubstr("note: so are 2 more of its parts\n"));
+  EXPECT_THAT(notes_of("*small*:a:b:c:d:e:f"), HasSubstr("note: 2 more parts of --filter match no case\n"));
 }
 
 TEST_F(VariedCases, HaveTheValueThatIsSetInsteadOfAProduct) {

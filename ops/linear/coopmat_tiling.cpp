@@ -91,17 +91,13 @@ bool has_few_rows(const Linear& linear) {
   return linear.rows() <= rows_of_a_fragment;
 }
 
-bool has_many_tiles_of_64(const Linear& linear) {
-  return tiles_of(linear, rows_of_a_fragment, 64) >= std::int64_t{assumed_shader_cores};
-}
-
 Sizes integer_sizes_of_few_rows(const Linear& linear, const LinearKind& kind) {
-  if (has_many_tiles_of_64(linear)) return {16, 64, 256, 16, 16, 2};
+  if (has_many_channels(linear)) return {16, 64, 256, 16, 16, 2};
   return {16, 32, 256, 16, 16, kind.is_grouped() ? 2 : 4, 2};
 }
 
 Sizes real_sizes_of_few_rows(const Linear& linear, bool int4) {
-  if (!has_many_tiles_of_64(linear)) return {16, 64, 256, 16, 16, 2, 2};
+  if (!has_many_channels(linear)) return {16, 64, 256, 16, 16, 2, 2};
   return int4 ? Sizes{16, 64, 64, 16, 16, 1, 4} : Sizes{16, 64, 128, 16, 32, 4};
 }
 
@@ -377,6 +373,10 @@ Tune fitted_tune(Tune tune, const DeviceInfo& device, const WantedFragment& want
   tune["subgroup_n"] = sizes.subgroup_n;
   tune["subgroups_k"] = sizes.subgroups_k;
   return tune;
+}
+
+bool has_many_channels(const Linear& linear) {
+  return div_up(linear.n, 64) >= std::int64_t{assumed_shader_cores};
 }
 
 WantedFragment wanted_fragment(const ImplPoint& point) {

@@ -101,6 +101,10 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
 
 WantedFragment wanted_fragment(const ImplPoint& point);
 
+/// Whether there are so many output channels that tiles of 64 of them and of one fragment's rows keep a large
+/// device busy.
+bool has_many_channels(const references::Linear& linear);
+
 /// Sizes for int8 by int8 (tile_m, tile_n, tile_k, subgroup_m, subgroup_n, subgroups_k, all of them) that are
 /// fast with fragments of 16 x 16 and subgroups of 32, fitted to the fragment that is taken, to the device's
 /// subgroups and to its shared memory; unchanged where it has no such matrices.

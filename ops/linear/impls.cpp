@@ -4,6 +4,7 @@
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
 #include "ops/linear/coopmat.h"
+#include "ops/linear/coopmat_tiling.h"
 #include "ops/linear/tensors.h"
 #include "ops/linear/tiled.h"
 
@@ -153,6 +154,8 @@ std::int64_t default_local_size(const BuildContext& context, const Linear& linea
                                 std::int64_t workers) {
   const std::int64_t quads = div_up(linear.n, 4);
   std::int64_t size = 64;
+  // Also where a dispatch before the product quantizes several rows: the sweep over these had such
+  // workgroups.
   if (kind.quantizes()) {
     const bool is_long = linear.k > long_row && quads * workers >= workgroups_that_quantize * 512;
     size = is_long ? most_that_quantize : local_size_that_quantizes(context.device, quads, workers);
@@ -300,8 +303,6 @@ std::optional<std::string> gemv_invalid_reason(const ImplPoint& point) {
 // Up to this many rows, weights may be read again for each row before tiles, which read them once, are
 // faster.
 constexpr std::int64_t few_rows = 16, few_rows_of_reals = 32;
-// Output channels whose tiles keep a large device's memory busy.
-constexpr std::int64_t many_channels = 8192 + 256;
 
 Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choose) {
   Impl impl{.name = "auto"};
@@ -315,9 +316,8 @@ Impl choosing(std::function<std::vector<std::string>(const BuildContext&)> choos
 /// that are loaded for each four rows. Where there are many output channels, tiles read the weights as fast
 /// as the memory gives them. As an H200 has it (shaders/NOTES.md).
 std::int64_t rows_before_matrices(const BuildContext& context, const LinearKind& kind) {
-  const bool has_many_channels = references::checked_linear(context.params).n >= many_channels;
   if (kind.w == WeightKind::Int4HighFirst) return 2;
-  if (!kind.is_real()) return has_many_channels ? 4 : 8;
+  if (!kind.is_real()) return has_many_channels(references::checked_linear(context.params)) ? 4 : 8;
   return is_int4(kind.w) ? 4 : 2;
 }
 

@@ -330,11 +330,12 @@ TEST(LinearFault, TheOtherOrderOfNibblesIsSeen) {
   expect_wrong(op, "wrong_value", "^y\\[0, 0\\]");
 }
 
+// A workgroup computes four rows of these channels.
 TEST(LinearFault, RowsThatAreNotComputedAreUnwritten) {
   const Op op = damaged("linear_q8csw", "gemv", [](Program& program) {
     dispatch_of(program, "linear_gemv.comp").workgroups = {1, 1, 1};
   });
-  expect_wrong(op, "unwritten", "elements of 'y' were never written, first y\\[1, 0\\]");
+  expect_wrong(op, "unwritten", "elements of 'y' were never written, first y\\[4, 0\\]");
 }
 
 TEST(LinearFault, AKernelThatIsNotDispatchedIsSeen) {

@@ -41,8 +41,10 @@ Program with_scratch_alone(const Program& program, std::span<const Resource> wan
   Program alone;
   for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
     const bool is_wanted = std::ranges::find(wanted, Resource::scratch(i)) != wanted.end();
-    alone.scratch.push_back(is_wanted ? program.scratch[i]
-                                      : Scratch{.name = program.scratch[i].name, .shape = {1}});
+    const Scratch& own = program.scratch[i];
+    Scratch kept = is_wanted ? program.scratch[own.in_memory_of.value_or(i)] : Scratch{.shape = {1}};
+    kept.name = own.name;
+    alone.scratch.push_back(std::move(kept));
   }
   return alone;
 }
@@ -147,6 +149,7 @@ void RotatingSets::open() {
   recorded_.reset();
   untouched_.reset();
   sets_.clear();
+  setup_scratch_.clear();
   programs_run_ = 0;
   last_set_ = 0;
   if (is_cold()) {
@@ -157,6 +160,7 @@ void RotatingSets::open() {
   keep_setup_scratch();
   memory_bytes_ = untouched_ ? untouched_->memory_bytes() : 0;
   for (const Set& set : sets_) memory_bytes_ += set.memory.memory_bytes();
+  for (const SetupScratch& scratch : setup_scratch_) memory_bytes_ += scratch.memory_bytes();
   if (program_hash_.empty()) program_hash_ = executable().program_hash(sets_.front().memory);
 }
 
@@ -198,7 +202,21 @@ void RotatingSets::copy_first_sets() {
   }
 }
 
+/// Where there is no room for copies of the scratch, the originals of the experiments make room, as they do
+/// for the sets themselves.
 void RotatingSets::keep_setup_scratch() {
+  try {
+    copy_setup_scratch();
+  } catch (const gpu::OutOfMemory&) {
+    bool had_originals = false;
+    for (const TimedData& one : data_)
+      had_originals = one.experiment->take_originals() != nullptr || had_originals;
+    if (!had_originals) throw;
+    copy_setup_scratch();
+  }
+}
+
+void RotatingSets::copy_setup_scratch() {
   setup_scratch_.clear();
   for (std::size_t i = 0; i < data_.size() && i < sets_.size(); ++i) {
     setup_scratch_.emplace_back(*device_, *memory_, executable().program());
@@ -481,6 +499,7 @@ bool RotatingSets::close(double timeout_s) {
   verified_pct_ =
       written.empty() ? 0 : 100 * static_cast<double>(compared) / static_cast<double>(written.size());
   changed_scratch_ = changed_setup_scratch();
+  setup_scratch_.clear();
   changed_memory_ = changes();
   recorded_.reset();
   sets_.clear();

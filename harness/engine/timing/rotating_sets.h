@@ -76,6 +76,8 @@ class SetupScratch {
   void keep(const gpu::Workspace& set);
   /// The name of the first scratch that differs from the copy in one of these sets; nothing when none does.
   std::optional<std::string> changed_in(std::span<const gpu::Workspace* const> sets) const;
+  /// Device memory of the copy.
+  std::uint64_t memory_bytes() const { return kept_ ? kept_->memory_bytes() : 0; }
 
  private:
   gpu::Device* device_;
@@ -186,6 +188,7 @@ class RotatingSets {
   void restore(std::size_t set);
   void copy_first_sets();
   void keep_setup_scratch();
+  void copy_setup_scratch();
   std::vector<std::size_t> drawn_order();
   Turn turn_of(const gpu::TimedRun& run);
   Turn cold_turn(const gpu::TimedRun& run);

@@ -260,6 +260,20 @@ std::vector<Resource> Workspace::State::resources() const {
   return all;
 }
 
+namespace {
+
+/// Whether one can be copied to the other as it lies.
+bool are_alike(const Allocation& one, const Allocation& other) {
+  if (one.index() != other.index() || bytes_of(one) != bytes_of(other)) return false;
+  const auto* image = std::get_if<Image>(&one);
+  if (image == nullptr) return true;
+  const auto& second = std::get<Image>(other);
+  return image->texel_bytes == second.texel_bytes && image->extent.width == second.extent.width &&
+         image->extent.height == second.extent.height && image->extent.depth == second.extent.depth;
+}
+
+}  // namespace
+
 void Workspace::State::record_copies(VkCommandBuffer commands, const State& to,
                                      std::span<const Resource> copied) const {
   if (&to.device != &device || to.guard != guard)
@@ -267,7 +281,7 @@ void Workspace::State::record_copies(VkCommandBuffer commands, const State& to,
   for (const Resource resource : copied) {
     const Allocation& from = at(resource);
     const Allocation& into = to.at(resource);
-    if (from.index() != into.index() || bytes_of(from) != bytes_of(into)) {
+    if (!are_alike(from, into)) {
       throw std::logic_error(
           fmt::format("{} cannot be copied to {} of another workspace", name_of(from), name_of(into)));
     }
