@@ -39,6 +39,16 @@ HostInfo host_info() {
           .cores = static_cast<int>(std::thread::hardware_concurrency())};
 }
 
+std::uint64_t host_memory_bytes() {
+  const std::int64_t pages = ::sysconf(_SC_PHYS_PAGES), page_bytes = ::sysconf(_SC_PAGESIZE);
+  const std::uint64_t installed =
+      pages > 0 && page_bytes > 0 ? static_cast<std::uint64_t>(pages * page_bytes) : 0;
+  // In a container its own group is the root; the file then has a number, or "max".
+  std::ifstream group("/sys/fs/cgroup/memory.max");
+  std::uint64_t allowed = 0;
+  return group >> allowed && allowed > 0 && (installed == 0 || allowed < installed) ? allowed : installed;
+}
+
 namespace {
 
 double seconds(const timeval& time) {

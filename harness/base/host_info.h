@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace assay {
@@ -12,6 +13,10 @@ struct HostInfo {
   int cores = 0;     ///< hardware threads
 };
 HostInfo host_info();
+
+/// Returns the bytes of memory of the machine, or of this process's control group if that is limited to
+/// fewer; 0 if the system does not say.
+std::uint64_t host_memory_bytes();
 
 /// Measures from its construction on how busy the machine's processors are, from /proc/stat.
 class ProcessorUse {

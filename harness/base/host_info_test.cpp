@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <ctime>
+#include <fstream>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -21,6 +23,14 @@ TEST(HostInfo, TellsTheMachineItRunsOn) {
   EXPECT_FALSE(host.os.empty());
   EXPECT_FALSE(host.cpu.empty());
   EXPECT_GE(host.cores, 1);
+}
+
+TEST(HostMemory, IsAtLeastWhatThisProcessHas) {
+  std::ifstream own("/proc/self/statm");
+  std::uint64_t all_pages = 0, pages = 0;
+  own >> all_pages >> pages;
+  EXPECT_GT(pages, 0U);
+  EXPECT_GT(host_memory_bytes(), pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
 }
 
 constexpr double long_enough_s = 0.3;

@@ -46,9 +46,10 @@ void name_unmatched_globs(std::string_view filter, std::span<const Case> cases, 
     errors << fmt::format("note: '{}' of --filter matches no case{}\n", printable(unmatched[i]),
                           near_ids_text(unmatched[i], ids));
   }
-  if (unmatched.size() > most_named_globs)
+  if (unmatched.size() > most_named_globs) {
     errors << fmt::format("note: {} more parts of --filter match no case\n",
                           unmatched.size() - most_named_globs);
+  }
 }
 
 bool has_tunable(const Case& test_case, std::string_view name) {

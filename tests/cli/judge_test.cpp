@@ -391,8 +391,12 @@ TEST_F(JudgeTest, TheBaselineMayBeAFolder) {
   EXPECT_LT(made.at("ratio").at("high"), 1);
 }
 
+// Not a slow shader: how long its workgroups take depends on how many cores other work leaves to them, and
+// points have different numbers of them.
 TEST_F(JudgeTest, TheBaselineMayBeAnImpl) {
-  folder.write("mine/q8ta_pixel_shuffle.comp", slow(tree_shader("q8ta_pixel_shuffle.comp")));
+  folder.write("mine/q8ta_pixel_shuffle.comp",
+               changed_in(tree_shader("q8ta_pixel_shuffle.comp"), "void main() {",
+                          "void main() {\n  if (gl_NumWorkGroups.x == 0u) return;\n"));
   const json made = judged({"--baseline-impl", "unfused"}, shuffle_pair_cases, 0);
   EXPECT_EQ(made.at("baseline").at("impl"), "unfused");
   for (const json& row : made.at("rows")) {

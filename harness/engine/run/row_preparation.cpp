@@ -1,5 +1,6 @@
 #include "harness/engine/run/row_preparation.h"
 
+#include "harness/base/host_info.h"
 #include "harness/base/parallel.h"
 #include "harness/base/signal_stack.h"
 #include "harness/engine/accuracy/experiment.h"
@@ -15,7 +16,15 @@ namespace {
 /// The most that a reference gives for an element: value, bound, magnitude and the value before rounding.
 constexpr std::size_t bytes_of_answer = 3 * sizeof(float) + sizeof(double);
 
+constexpr std::size_t gib = std::size_t{1} << 30;
+constexpr std::uint64_t share_of_memory = 16;
+
 }  // namespace
+
+std::size_t most_bytes_ahead(bool is_cpu_device, std::uint64_t memory_bytes) {
+  if (is_cpu_device) return gib;
+  return std::clamp<std::size_t>(memory_bytes / share_of_memory, gib, 8 * gib);
+}
 
 RowPreparation::RowPreparation(const DeviceContext& context, std::span<const PlannedGroup> groups,
                                const RowsLeft& left, int threads)
@@ -23,6 +32,7 @@ RowPreparation::RowPreparation(const DeviceContext& context, std::span<const Pla
       groups_(groups),
       left_(left),
       ceilings_(context.ceilings()),
+      most_bytes_(most_bytes_ahead(context.device.info().is_cpu(), host_memory_bytes())),
       slots_(groups.size()),
       most_busy_(threads) {
   list_jobs(left);
@@ -113,7 +123,7 @@ bool RowPreparation::may_begin(const Job& job) const {
   if (job.kind == Kind::Row) return true;
   const Slots& slots = slots_[job.group];
   const Slot& slot = job.kind == Kind::Secret ? slots.secret : slots.own;
-  return slot.state == State::Wanted && bytes_ + slot.bytes <= most_bytes;
+  return slot.state == State::Wanted && bytes_ + slot.bytes <= most_bytes_;
 }
 
 /// Called without the lock.

@@ -20,15 +20,16 @@ namespace assay {
 /// The largest number of rows that are prepared before their turn.
 inline constexpr std::size_t most_rows_ahead = 128;
 
+/// The largest size in bytes of all prepared data sets that no row has taken yet; a larger data set is not
+/// made ahead: a sixteenth of the memory of a machine with GPUs, each of which may have a worker, but at
+/// least 1 GiB, which is also the limit on a CPU device, and at most 8.
+std::size_t most_bytes_ahead(bool is_cpu_device, std::uint64_t memory_bytes);
+
 /// Threads that prepare rows before their turn: they compile the rows' pipelines, which the device keeps, and
 /// make the data of their groups. This changes only when work is done: work that fails here is repeated when
 /// the row itself needs it, and is then reported as the row's failure.
 class RowPreparation {
  public:
-  /// The largest size in bytes of all prepared data sets that no row has taken yet; a larger data set is not
-  /// made ahead.
-  static constexpr std::size_t most_bytes = std::size_t{1} << 30;
-
   /// All arguments must outlive this object; the context's ceilings are copied. `threads`: 1 or more.
   RowPreparation(const DeviceContext& context, std::span<const PlannedGroup> groups, const RowsLeft& left,
                  int threads);
@@ -96,6 +97,7 @@ class RowPreparation {
   std::span<const PlannedGroup> groups_;
   const RowsLeft& left_;
   const Ceilings ceilings_;  ///< a copy: the context's may be measured again meanwhile
+  const std::size_t most_bytes_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
