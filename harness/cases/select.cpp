@@ -26,6 +26,14 @@ bool any_glob_matches(std::span<const std::string_view> globs, std::string_view 
   return std::ranges::any_of(globs, [&](std::string_view glob) { return glob_matches(glob, text); });
 }
 
+/// Whether `matches` is true of an id of the case's rows. Most cases have their own id alone, which is not
+/// copied.
+template <class Matches>
+bool any_row_id(const Case& test_case, const Matches& matches) {
+  const bool has_cold_rows = test_case.mode != Mode::Accu && test_case.caches != Caches::Hot;
+  return matches(test_case.id) || (has_cold_rows && matches(test_case.id + "/cold"));
+}
+
 /// A GoogleTest filter.
 struct Filter {
   explicit Filter(std::string_view text) {
@@ -35,10 +43,12 @@ struct Filter {
     if (dash < text.size()) negative = globs_of(text.substr(dash + 1));
   }
 
-  bool matches(std::span<const std::string> names) const {
+  bool passes(std::string_view id) const {
+    return (!is_positive || any_glob_matches(positive, id)) && !any_glob_matches(negative, id);
+  }
+  bool passes(const Case& test_case) const {
     const auto any_matches = [&](const std::vector<std::string_view>& globs) {
-      return std::ranges::any_of(names,
-                                 [&](const std::string& name) { return any_glob_matches(globs, name); });
+      return any_row_id(test_case, [&](std::string_view id) { return any_glob_matches(globs, id); });
     };
     return (!is_positive || any_matches(positive)) && !any_matches(negative);
   }
@@ -46,13 +56,6 @@ struct Filter {
   bool is_positive = false;  ///< "" passes all ids, ":" none
   std::vector<std::string_view> positive, negative;
 };
-
-/// Ids of the rows of a case.
-std::vector<std::string> row_ids(const Case& test_case) {
-  std::vector<std::string> ids{test_case.id};
-  if (test_case.mode != Mode::Accu && test_case.caches != Caches::Hot) ids.push_back(test_case.id + "/cold");
-  return ids;
-}
 
 bool names_match(const std::vector<std::string>& globs, std::string_view name) {
   return globs.empty() || std::any_of(globs.begin(), globs.end(),
@@ -132,12 +135,11 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
 }
 
 bool filter_matches(std::string_view filter, std::string_view id) {
-  const std::string ids[] = {std::string(id)};
-  return Filter(filter).matches(ids);
+  return Filter(filter).passes(id);
 }
 
 bool filter_matches(std::string_view filter, const Case& test_case) {
-  return Filter(filter).matches(row_ids(test_case));
+  return Filter(filter).passes(test_case);
 }
 
 std::vector<std::string_view> unmatched_globs(std::string_view filter, std::span<const Case> cases) {
@@ -145,9 +147,8 @@ std::vector<std::string_view> unmatched_globs(std::string_view filter, std::span
   const std::size_t all = left.size();
   for (const Case& test_case : cases) {
     if (left.empty()) break;
-    const std::vector<std::string> ids = row_ids(test_case);
     std::erase_if(left, [&](std::string_view glob) {
-      return std::ranges::any_of(ids, [&](const std::string& id) { return glob_matches(glob, id); });
+      return any_row_id(test_case, [&](std::string_view id) { return glob_matches(glob, id); });
     });
   }
   return left.size() == all ? std::vector<std::string_view>{} : left;
@@ -157,8 +158,7 @@ std::vector<const Case*> select(std::span<const Case> cases, const Selection& se
   const Filter filter(selection.filter);
   std::vector<const Case*> selected;
   for (const Case& test_case : cases) {
-    const bool matches = filter.matches(row_ids(test_case)) &&
-                         names_match(selection.impls, test_case.impl->name) &&
+    const bool matches = filter.passes(test_case) && names_match(selection.impls, test_case.impl->name) &&
                          names_match(selection.ops, test_case.op->name) &&
                          has_mode(test_case, selection.mode) && has_tier(test_case, selection.tiers);
     if (matches) selected.push_back(&test_case);
@@ -215,9 +215,8 @@ std::string near_ids_text(std::string_view glob, std::span<const std::string_vie
 }
 
 std::string near_filter_text(std::string_view filter, std::span<const std::string_view> ids) {
-  const std::string_view positive = filter.substr(0, filter.find('-'));
   std::string text;
-  for (const std::string_view glob : globs_of(positive)) text += near_ids_text(glob, ids);
+  for (const std::string_view glob : Filter(filter).positive) text += near_ids_text(glob, ids);
   return text;
 }
 

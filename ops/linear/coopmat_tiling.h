@@ -101,8 +101,8 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
 
 WantedFragment wanted_fragment(const ImplPoint& point);
 
-/// Whether there are so many output channels that tiles of 64 of them and of one fragment's rows keep a large
-/// device busy.
+/// Whether tiles of 64 output channels, for the rows of one fragment, are enough workgroups for a large
+/// device.
 bool has_many_channels(const references::Linear& linear);
 
 /// Sizes for int8 by int8 (tile_m, tile_n, tile_k, subgroup_m, subgroup_n, subgroups_k, all of them) that are

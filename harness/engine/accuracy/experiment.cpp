@@ -257,18 +257,6 @@ gpu::Workspace Experiment::empty_workspace() {
   return workspace_of(nullptr);
 }
 
-/// Originals are optional: they are dropped when there is not enough memory for both.
-template <class Make>
-auto Experiment::with_room(const Make& make) -> decltype(make()) {
-  try {
-    return make();
-  } catch (const gpu::OutOfMemory&) {
-    if (!originals_) throw;
-    originals_.reset();
-    return make();
-  }
-}
-
 gpu::Workspace Experiment::workspace_of(const gpu::Workspace* lender) {
   return with_room([&]() -> gpu::Workspace {
     if (lender == nullptr) return {*device_, *program_, physical_, gpu::guard_bytes};

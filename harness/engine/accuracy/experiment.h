@@ -55,6 +55,18 @@ class Experiment {
   void poison_outputs(gpu::Workspace& workspace, Poison poison);
   /// What programs changed of the inputs and guards of a fresh_workspace(poison).
   std::vector<Finding> changes_in(const gpu::Workspace& workspace, Poison poison);
+  /// Calls `make`, which allocates device memory. Originals are optional: they are dropped when there is not
+  /// enough memory for both. Throws gpu::OutOfMemory when there is not enough without them.
+  template <class Make>
+  auto with_room(const Make& make) -> decltype(make()) {
+    try {
+      return make();
+    } catch (const gpu::OutOfMemory&) {
+      if (!originals_) throw;
+      originals_.reset();
+      return make();
+    }
+  }
   /// Another workspace for the same program, uninitialized.
   gpu::Workspace empty_workspace();
   /// `count` of them, whose memory is allocated together.
@@ -88,8 +100,6 @@ class Experiment {
   std::uint32_t guard(std::size_t tensor) const {
     return gpu::guard_of(case_->forms[tensor], gpu::guard_bytes);
   }
-  template <class Make>
-  auto with_room(const Make& make) -> decltype(make());
   gpu::Workspace workspace_of(const gpu::Workspace* lender);
   void pack_inputs(Poison padding);
   ByteBuffer with_guards(std::size_t tensor, Poison guards) const;

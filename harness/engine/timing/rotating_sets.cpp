@@ -202,25 +202,10 @@ void RotatingSets::copy_first_sets() {
   }
 }
 
-/// Where there is no room for copies of the scratch, the originals of the experiments make room, as they do
-/// for the sets themselves.
 void RotatingSets::keep_setup_scratch() {
-  try {
-    copy_setup_scratch();
-  } catch (const gpu::OutOfMemory&) {
-    bool had_originals = false;
-    for (const TimedData& one : data_)
-      had_originals = one.experiment->take_originals() != nullptr || had_originals;
-    if (!had_originals) throw;
-    copy_setup_scratch();
-  }
-}
-
-void RotatingSets::copy_setup_scratch() {
-  setup_scratch_.clear();
   for (std::size_t i = 0; i < data_.size() && i < sets_.size(); ++i) {
-    setup_scratch_.emplace_back(*device_, *memory_, executable().program());
-    setup_scratch_.back().keep(sets_[i].memory);
+    SetupScratch& scratch = setup_scratch_.emplace_back(*device_, *memory_, executable().program());
+    data_[i].experiment->with_room([&] { scratch.keep(sets_[i].memory); });
   }
 }
 

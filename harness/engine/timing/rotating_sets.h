@@ -188,7 +188,6 @@ class RotatingSets {
   void restore(std::size_t set);
   void copy_first_sets();
   void keep_setup_scratch();
-  void copy_setup_scratch();
   std::vector<std::size_t> drawn_order();
   Turn turn_of(const gpu::TimedRun& run);
   Turn cold_turn(const gpu::TimedRun& run);
