@@ -173,6 +173,9 @@ struct DeviceInfo {
   /// Shapes that were listed too, but multiply wrongly, and are not used: "16x16x16 i8 to i32 by
   /// VK_KHR_cooperative_matrix: 12 of 256 wrong"
   std::vector<std::string> wrong_matrices;
+  /// Whether invocations hold the elements of VK_KHR_cooperative_matrix's matrices of halves where
+  /// shaders/common/placed_matrices.glslh says. False until check_matrices() has looked.
+  bool places_matrices = false;
 
   std::array<std::uint32_t, 3> max_workgroup_count{65535, 65535, 65535};
   std::array<std::uint32_t, 3> max_workgroup_size{128, 128, 64};

@@ -4,6 +4,7 @@
 #include "ops/linear/coopmat.h"
 #include "ops/linear/coopmat_tiling.h"
 #include "ops/transformer/sdpa.h"
+#include "ops/transformer/sdpa_tiling.h"
 
 #include <fmt/format.h>
 
@@ -19,136 +20,81 @@ namespace {
 using references::Sdpa;
 using references::sdpa_params;
 
-constexpr LinearKind halves{XKind::Real, WeightKind::Int8};  // the kind of product whose fragments are taken
-constexpr std::int64_t values_of_unit = 8, bytes_of_unit = 16, quad = 4;
 constexpr std::int64_t most_columns_of_head = 8;  // repetitions in shaders/common/unroll.glslh
-// Workgroups that share keys: one per shader core keeps memory busy, and each subgroup has at least two
-// tiles.
-constexpr std::int64_t workgroups_of_core = 1, tiles_of_split = 2;
 constexpr double error_of_half_weight = 0x1p-11;
 
-struct AttentionTiling {
-  bool plain = true;
-  Fragment fragment{.m = 16, .n = 16, .k = 16};
-  std::int64_t lanes = 16;       ///< of a subgroup
-  std::int64_t width = 16;       ///< D
-  std::int64_t subgroup_m = 16;  ///< queries of a subgroup, as asked for
-  std::int64_t fragments_m = 1;
-  std::int64_t keys = 32;
-  std::int64_t subgroups = 4;
-  bool shares_keys = false;  ///< subgroups compute the same queries, with other keys
-  std::int64_t splits = 1;   ///< workgroups that share the keys of a query
-  std::int64_t split_keys = 1;
-
-  std::int64_t rows() const { return fragments_m * fragment.m; }  ///< queries of a subgroup
-  std::int64_t rows_of_workgroup() const { return (shares_keys ? 1 : subgroups) * rows(); }
-  std::int64_t lanes_of_row() const { return lanes / rows(); }
-  std::int64_t invocations() const { return subgroups * lanes; }
-  std::int64_t units_of_row() const { return width / values_of_unit; }
-  std::int64_t tile_loads() const {
-    return div_up(keys * units_of_row(), shares_keys ? lanes : invocations());
-  }
-  /// Tiles of k and of v, and the subgroups' areas: shaders/transformer/sdpa_coopmat.comp.
-  std::int64_t pool_units() const {
-    const std::int64_t pitch = keys < 32 ? 7 : keys / quad + 1;
-    const std::int64_t area = rows() * pitch + rows() / quad;
-    return (shares_keys ? subgroups : 1) * 2 * keys * (units_of_row() + 1) + subgroups * area;
-  }
-  /// And the numbers of tiles with NaN, in whole units.
-  std::int64_t shared_bytes() const { return (pool_units() + div_up(subgroups, quad)) * bytes_of_unit; }
-};
-
-/// Twice as many where the tiles of long heads are used twice as often and yet enough workgroups are left.
-std::int64_t subgroups_by_default(const BuildContext& context, const Sdpa& op,
-                                  const AttentionTiling& tiling) {
-  constexpr std::int64_t few = 4, many = 8;
-  if (tiling.shares_keys || op.width <= 64) return few;
-  const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), many * tiling.rows());
-  return op.batch * op.kv_heads * blocks >= context.device.shader_cores_or_assumed() ? many : few;
-}
-
-/// An invocation stores eight weights of a row at once; subgroups that share keys join their sums in the
-/// memory of their tiles; and only tiles of 32 keys leave room for sums behind the weights.
-std::int64_t least_keys(const AttentionTiling& tiling) {
-  const std::int64_t of_lanes = 8 * std::max<std::int64_t>(1, tiling.lanes_of_row());
-  return tiling.shares_keys ? std::max({std::int64_t{16}, of_lanes, tiling.rows()})
-                            : std::max<std::int64_t>(32, of_lanes);
-}
-
-std::int64_t keys_by_default(const AttentionTiling& tiling) {
-  if (tiling.shares_keys) return least_keys(tiling);
-  return tiling.width > 64 ? least_keys(tiling) : std::max<std::int64_t>(64, least_keys(tiling));
-}
-
-AttentionTiling tiling_of(const BuildContext& context) {
-  const Sdpa op = sdpa_params(context.params);
-  const std::optional<Fragment> matrices = fragment_of(context.device, halves, wanted_fragment(context));
-  AttentionTiling tiling;
-  tiling.plain = context.tuned("plain", matrices ? 0 : 1) != 0;
-  if (matrices) tiling.fragment = *matrices;
-  tiling.lanes = tiling.plain ? context.tuned("lanes", tiling.fragment.m) : context.device.subgroup_size;
-  tiling.width = op.width;
-  tiling.subgroup_m = context.tuned("subgroup_m", tiling.fragment.m);
-  tiling.fragments_m = std::max<std::int64_t>(1, tiling.subgroup_m / tiling.fragment.m);
-  const std::int64_t queries = op.tokens * op.heads_of_group();
-  const std::int64_t splits = context.tuned("splits", 0);
-  tiling.shares_keys = splits > 0 || queries <= tiling.fragment.m;
-  tiling.keys = context.tuned("tile_keys", keys_by_default(tiling));
-  tiling.subgroups = context.tuned("subgroups", subgroups_by_default(context, op, tiling));
-  const auto is_too_large = [&] { return tiling.shared_bytes() > context.device.max_shared_bytes; };
-  while (context.tuned("subgroups", 0) == 0 && tiling.subgroups > 1 && is_too_large()) tiling.subgroups /= 2;
-  while (context.tuned("tile_keys", 0) == 0 && tiling.keys > least_keys(tiling) && is_too_large()) {
-    tiling.keys /= 2;
-  }
-  if (!tiling.shares_keys) {
-    tiling.split_keys = op.valid();
-    return tiling;
-  }
-  const std::int64_t blocks = op.batch * op.kv_heads * div_up(queries, tiling.rows());
-  const std::int64_t of_all = workgroups_of_core * context.device.shader_cores_or_assumed() / blocks;
-  const std::int64_t keys_at_once = tiling.keys * tiling.subgroups;
-  const std::int64_t least = tiles_of_split * keys_at_once;
-  tiling.splits = splits > 0 ? splits : std::clamp<std::int64_t>(of_all, 1, div_up(op.valid(), least));
-  tiling.splits = std::min(tiling.splits, most_splits_of_sdpa);
-  // Whole tiles for all subgroups, and no empty workgroup.
-  tiling.split_keys = div_up(div_up(op.valid(), tiling.splits), keys_at_once) * keys_at_once;
-  tiling.splits = div_up(op.valid(), tiling.split_keys);
-  return tiling;
-}
-
-void add_defines(Dispatch& dispatch, const AttentionTiling& tiling) {
-  const Fragment& fragment = tiling.fragment;
+void add_fragments(Dispatch& dispatch, const AttentionTiling& tiling, std::int64_t columns,
+                   std::int64_t elements) {
   set_define(dispatch, "MATRICES", tiling.plain ? 0 : 1);
-  if (!tiling.plain && fragment.extension == MatrixExtension::Khr) add_khr_matrices(dispatch.defines);
-  set_define(dispatch, "FRAGMENT_M", fragment.m);
-  set_define(dispatch, "FRAGMENT_N", fragment.n);
-  set_define(dispatch, "FRAGMENT_K", fragment.k);
-  set_define(dispatch, "ELEMENTS", tiling.plain ? 0 : fragment.m * fragment.n / tiling.lanes);
-  set_define(dispatch, "FRAGMENTS_M", tiling.fragments_m);
+  if (!tiling.plain && tiling.fragment.extension == MatrixExtension::Khr) add_khr_matrices(dispatch.defines);
+  set_define(dispatch, "FRAGMENT_M", tiling.fragment.m);
+  set_define(dispatch, "FRAGMENT_N", columns);
+  set_define(dispatch, "FRAGMENT_K", tiling.fragment.k);
+  set_define(dispatch, "ELEMENTS", elements);
+  set_define(dispatch, "SUBGROUPS", tiling.subgroups);
+  set_define(dispatch, "UNITS_OF_ROW", tiling.units_of_row());
+}
+
+void add_tiles(Dispatch& dispatch, const AttentionTiling& tiling) {
+  const Fragment& fragment = tiling.fragment;
   set_define(dispatch, "KEY_COLUMNS", tiling.keys / fragment.n);
   set_define(dispatch, "KEY_STEPS", tiling.keys / fragment.k);
-  set_define(dispatch, "FRAGMENTS_OF_SCORES", tiling.fragments_m * (tiling.keys / fragment.n));
   set_define(dispatch, "HEAD_COLUMNS", tiling.width / fragment.n);
   set_define(dispatch, "HEAD_STEPS", tiling.width / fragment.k);
+  set_constant(dispatch, "tile_loads", tiling.tile_loads());
+}
+
+// Each sets the kernel, with its #defines and constants.
+void keep_scores_in_shared_memory(Dispatch& dispatch, const AttentionTiling& tiling) {
+  dispatch.shader = "sdpa_coopmat.comp";
+  const Fragment& fragment = tiling.fragment;
+  add_fragments(dispatch, tiling, fragment.n, tiling.plain ? 0 : fragment.m * fragment.n / tiling.lanes);
+  add_tiles(dispatch, tiling);
+  set_define(dispatch, "FRAGMENTS_M", tiling.fragments_m);
+  set_define(dispatch, "FRAGMENTS_OF_SCORES", tiling.fragments_m * (tiling.keys / fragment.n));
   set_define(dispatch, "SHARES_KEYS", tiling.shares_keys ? 1 : 0);
   set_define(dispatch, "SPLITS", tiling.splits > 1 ? 1 : 0);
-  set_define(dispatch, "SUBGROUPS", tiling.subgroups);
   set_define(dispatch, "LANES_OF_ROW", tiling.lanes_of_row());
-  set_define(dispatch, "UNITS_OF_ROW", tiling.units_of_row());
+  set_constant(dispatch, "subgroup_lanes", tiling.lanes);
+}
+
+void keep_scores_in_registers(Dispatch& dispatch, const AttentionTiling& tiling) {
+  dispatch.shader = "sdpa_registers.comp";
+  const std::int64_t elements = tiling.fragment.n / 2;
+  add_fragments(dispatch, tiling, tiling.fragment.n, elements);
+  add_tiles(dispatch, tiling);
+  set_define(dispatch, "WORDS_OF_SUMS", elements / 2);
+}
+
+void decode(Dispatch& dispatch, const AttentionTiling& tiling) {
+  dispatch.shader = "sdpa_decode.comp";
+  const std::int64_t columns = tiling.rows();  // queries are columns of the products
+  const std::int64_t v_units = div_up(tiling.units_of_row(), 8);
+  add_fragments(dispatch, tiling, columns, columns / 2);
+  set_define(dispatch, "K_UNITS", tiling.units_of_row() / 4);
+  set_define(dispatch, "V_UNITS", v_units);
+  set_define(dispatch, "SUMS_OF_LANE", 4 * v_units);
+  set_define(dispatch, "SPLITS", tiling.splits > 1 ? 1 : 0);
+}
+
+void set_kernel(Dispatch& dispatch, const AttentionTiling& tiling) {
+  if (!tiling.in_registers) return keep_scores_in_shared_memory(dispatch, tiling);
+  if (tiling.shares_keys) return decode(dispatch, tiling);
+  keep_scores_in_registers(dispatch, tiling);
 }
 
 Program build(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
-  const AttentionTiling tiling = tiling_of(context);
-  Dispatch dispatch{.label = "sdpa", .shader = "sdpa_coopmat.comp"};
+  const AttentionTiling tiling = attention_tiling(context);
+  Dispatch dispatch{.label = "sdpa"};
   add_attention(dispatch, op, log2_of_e);
-  dispatch.defines = {{"MASKED", flag(op.masked)}};
+  dispatch.defines = {{"MASKED", flag(op.masked)}};  // the others are the kernels' own
+  set_kernel(dispatch, tiling);
   const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), tiling.rows_of_workgroup());
   const std::int64_t workgroups = op.batch * op.kv_heads * blocks * tiling.splits;
-  dispatch.push.add(blocks).add(tiling.splits).add(tiling.split_keys).add(workgroups);
-  add_defines(dispatch, tiling);
-  set_constant(dispatch, "subgroup_lanes", tiling.lanes);
-  set_constant(dispatch, "tile_loads", tiling.tile_loads());
+  dispatch.push.add(blocks);
+  if (!tiling.in_registers || tiling.shares_keys) dispatch.push.add(tiling.splits).add(tiling.split_keys);
+  dispatch.push.add(workgroups);
   set_constant(dispatch, "pool_units", tiling.pool_units());
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   bind_mask(dispatch, context, op);
@@ -180,58 +126,22 @@ std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return fmt::format("D is {}, but must be 16, 32, 64, 96 or 128", op.width);
 }
 
-std::optional<std::string> size_unsupported_reason(const AttentionTiling& tiling, const DeviceInfo& device) {
-  const Fragment& fragment = tiling.fragment;
-  const auto fits = [](std::int64_t whole, std::int64_t part) {
-    const std::int64_t count = whole / part;
-    return whole % part == 0 && count <= most_columns_of_head &&
-           (count == 6 || std::has_single_bit(static_cast<std::uint64_t>(count)));
-  };
-  const bool heads = fits(tiling.width, fragment.k) && fits(tiling.width, fragment.n);
-  const bool tiles = fits(tiling.keys, fragment.k) && fits(tiling.keys, fragment.n) && fragment.n <= 16;
-  if (!heads || !tiles || tiling.fragments_m > 2 || tiling.fragments_m * fragment.m != tiling.subgroup_m) {
-    return fmt::format(
-        "fragments of {} x {} x {} do not fit in heads of {}, tiles of {} keys and {} queries of a subgroup",
-        fragment.m, fragment.n, fragment.k, tiling.width, tiling.keys, tiling.subgroup_m);
-  }
-  const std::int64_t lanes = tiling.lanes_of_row();
-  if (tiling.lanes != lanes * tiling.rows() || (lanes != 1 && lanes != 2 && lanes != 4)) {
-    return fmt::format("{} invocations of a subgroup cannot share {} queries evenly", tiling.lanes,
-                       tiling.rows());
-  }
-  if (tiling.keys < least_keys(tiling)) {
-    return fmt::format(
-        "tiles of {} keys are too small for {} queries of {} invocations: at least {} are needed",
-        tiling.keys, tiling.rows(), tiling.lanes, least_keys(tiling));
-  }
-  return workgroup_unsupported_reason(tiling.invocations(), most_invocations(device));
-}
-
 std::optional<std::string> unsupported_reason(const BuildContext& context) {
   const DeviceInfo& device = context.device;
   const WantedFragment wanted = wanted_fragment(context);
   const bool names_matrices = wanted.matrices != WantedMatrices::Any;
   const bool needs_matrices = context.tuned("plain", names_matrices ? 0 : 1) == 0 || context.tune.empty();
-  if (needs_matrices && !fragment_of(device, halves, wanted)) {
-    return missing_matrices(device, halves, wanted);
+  if (needs_matrices && !fragment_of(device, kind_of_attention, wanted)) {
+    return missing_matrices(device, kind_of_attention, wanted);
   }
-  const AttentionTiling tiling = tiling_of(context);
-  if (auto reason = size_unsupported_reason(tiling, device)) return reason;
-  if (!tiling.plain) {
-    if (auto reason = subgroup_size_unsupported_reason(tiling.invocations(), device)) return reason;
-  }
-  if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
-  return fmt::format(
-      "tiles of {} queries and {} keys need {} bytes of shared memory, "
-      "maxComputeSharedMemorySize is {}",
-      tiling.rows_of_workgroup(), tiling.keys, tiling.shared_bytes(), device.max_shared_bytes);
+  return tiling_unsupported_reason(attention_tiling(context), device);
 }
 
 /// Besides the weights' roundings to halves: those of a score, of exp(), one for each key of a subgroup in
 /// both sums, a factor for each tile that raises the largest score, and those of joining sums.
 double unit_error(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
-  const AttentionTiling tiling = tiling_of(context);
+  const AttentionTiling tiling = attention_tiling(context);
   const std::int64_t sharing = tiling.shares_keys ? tiling.subgroups : 1;
   const std::int64_t tiles = div_up(tiling.split_keys, tiling.keys * sharing);
   const std::int64_t additions = tiles * tiling.keys + sharing + tiling.splits;
@@ -244,9 +154,13 @@ double unit_error(const BuildContext& context) {
 std::vector<Tunable> tunables() {
   return {
       {.name = "tile_keys",
-       .doc = "keys of a tile in shared memory; by default 32, 64 for D of 64 and less, or 16 where "
-              "subgroups share keys",
+       .doc = "keys of a tile; by default 16 where subgroups share keys, else 64 where scores stay in "
+              "registers or D is at most 64, else 32",
        .allowed = {16, 32, 64}},
+      {.name = "scores",
+       .doc = "where scores become weights: 1: shared memory, 2: registers; by default registers where the "
+              "device's matrices allow it",
+       .allowed = {1, 2}},
       {.name = "subgroup_m",
        .doc = "queries of a subgroup; by default those of a fragment",
        .allowed = {16, 32}},
@@ -270,7 +184,7 @@ std::vector<Tunable> tunables() {
 }  // namespace
 
 bool has_matrices_for_sdpa(const BuildContext& context) {
-  return !invalid_reason(context) && fragment_of(context.device, halves).has_value();
+  return !invalid_reason(context) && fragment_of(context.device, kind_of_attention).has_value();
 }
 
 Impl coopmat_sdpa() {

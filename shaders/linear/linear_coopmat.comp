@@ -381,6 +381,13 @@ void keep_slab(uint lane, uint slab) {
 #endif
 }
 
+// Puts the slab that was loaded last into shared memory.
+void begin_slab(uint lane, uint slab) {
+  barrier();  // the slab before has been read
+  keep_slab(lane, slab);
+  barrier();
+}
+
 #define CLEAR_SUM(i) CLEAR_SUMS(sums[i]);
 #define CLEAR_TOTAL(i) CLEAR_REALS(totals[i]);
 #define LOAD_ZERO_POINTS(i) LOAD_PER_ROW(zero_points[i], zero_points_at + (place.x + (i)*FRAGMENT_M) / 4u);
@@ -422,13 +429,27 @@ void main() {
     if (slab + 1u < end_slab) keep_slab(lane, slab + 1u);
   }
 #else
-  for (uint slab = first_slab; slab < end_slab; ++slab) {
-    barrier();  // the slab before has been read
-    keep_slab(lane, slab);
-    barrier();
-    if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);
+  // Which form is fast depends on what the compiler makes of the loads of the next slab: shaders/NOTES.md.
+#if SCALES_GROUPS
+  uint slab = first_slab;
+  for (; slab + 1u < end_slab; ++slab) {
+    begin_slab(lane, slab);
+    load_slab(tile, lane, slab + 1u);
     add_slab(slab);
   }
+  begin_slab(lane, slab);
+  add_slab(slab);
+#else
+  for (uint slab = first_slab; slab < end_slab; ++slab) {
+    begin_slab(lane, slab);
+#if REAL
+    load_slab(tile, lane, min(slab + 1u, end_slab - 1u));
+#else
+    if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);
+#endif
+    add_slab(slab);
+  }
+#endif
 #endif
   store_sums(tile, split);
 }

@@ -70,11 +70,15 @@ uint area, row, lane_of_row;  // its area, and this invocation's row in it
 uint factors_at;
 uint stop;  // keys from here on are for other workgroups, or for none
 #if SHARES_KEYS
+#define TILES SUBGROUPS
+#define NUMBER_OF_TILE subgroup_number()
 // The invocations that load a tile together, and their number among them.
 uint lane_of_tile() { return lane_of_subgroup(); }
 #define LANES_OF_TILE subgroup_lanes
 void wait_for_tile() { wait_for_subgroup(); }
 #else
+#define TILES 1
+#define NUMBER_OF_TILE 0u
 uint lane_of_tile() { return gl_LocalInvocationID.x; }
 #define LANES_OF_TILE gl_WorkGroupSize.x
 void wait_for_tile() { barrier(); }
@@ -122,41 +126,7 @@ void load_queries() { EACH(HEAD_STEPS, LOAD_QUERY_STEP) }
 #endif
 
 // --- tiles of k and v ------------------------------------------------------------------------------------------------
-uvec4 next_k[tile_loads], next_v[tile_loads];
-// For each subgroup, or for the first alone where they share tiles: 1 + the first key of the last tile of v that has a
-// NaN.
-shared uint tile_with_nan[SUBGROUPS];
-uint number_of_tile() { return SHARES_KEYS == 1 ? subgroup_number() : 0u; }
-
-// Rows past the last key that is seen are those of that key.
-uint unit_of_load(uint number, uint first) {
-  return row_of_key(query, min(first + number / UNITS_OF_ROW, stop - 1u)) * UNITS_OF_ROW + number % UNITS_OF_ROW;
-}
-
-void load_tile(uint first) {
-  FOR_EACH(i, tile_loads) {
-    const uint at = guard_words / 4u + unit_of_load(lane_of_tile() + i * LANES_OF_TILE, first);
-    next_k[i] = k[at];
-    next_v[i] = v[at];
-  }
-}
-
-// Whether a word has a half with all bits of the exponent.
-bool has_nan(uint word) { return (word & 0x7c00u) == 0x7c00u || (word & 0x7c000000u) == 0x7c000000u; }
-
-void keep_tile(uint first) {
-  FOR_EACH(i, tile_loads) {
-    const uint number = lane_of_tile() + i * LANES_OF_TILE;
-    if (number >= KEYS * UNITS_OF_ROW) continue;
-    const uint at = number / UNITS_OF_ROW * PITCH + number % UNITS_OF_ROW;
-    pool[k_at + at] = next_k[i];
-    pool[v_at + at] = next_v[i];
-    const uvec4 words = next_v[i];
-    if (has_nan(words.x) || has_nan(words.y) || has_nan(words.z) || has_nan(words.w)) {
-      tile_with_nan[number_of_tile()] = first + 1u;
-    }
-  }
-}
+#include "transformer/sdpa_tiles.glslh"
 
 // --- scores and weights ----------------------------------------------------------------------------------------------
 #define CLEAR_SCORES(i) CLEAR_SUMS(scores[i]);
@@ -305,13 +275,13 @@ void store_sums_of_row(uint first, uint quad) {
 #if SHARES_KEYS && MATRICES == MATRICES_PLAIN
 // What stands for a subgroup waits for the whole workgroup: all sum row by row where one of them must.
 bool tile_has_nan(uint first) {
-  const uint first_of_all = first - number_of_tile() * KEYS;
+  const uint first_of_all = first - NUMBER_OF_TILE * KEYS;
   bool found = false;
   for (uint i = 0u; i < SUBGROUPS; ++i) found = found || tile_with_nan[i] > first_of_all;
   return found;
 }
 #else
-bool tile_has_nan(uint first) { return tile_with_nan[number_of_tile()] == first + 1u; }
+bool tile_has_nan(uint first) { return tile_with_nan[NUMBER_OF_TILE] == first + 1u; }
 #endif
 
 void add_values(uint first) {
@@ -415,7 +385,7 @@ void main() {
 #else
   const uint rows_of_workgroup = SUBGROUPS * ROWS, first_row = subgroup_number() * ROWS, tiles_at_once = 1u;
 #endif
-  k_at = number_of_tile() * TILE_UNITS;
+  k_at = NUMBER_OF_TILE * TILE_UNITS;
   v_at = k_at + KEYS * PITCH;
   area = (SHARES_KEYS == 1 ? SUBGROUPS : 1u) * TILE_UNITS + subgroup_number() * AREA_UNITS;
   factors_at = area + ROWS * AREA_PITCH;
@@ -427,15 +397,16 @@ void main() {
   stop = query_of(head, min((block + 1u) * rows_of_workgroup, push.queries) - 1u).end;
   stop = min(stop, (split + 1u) * push.split_keys);
 
-  if (lane_of_tile() == 0u) tile_with_nan[number_of_tile()] = 0u;
+  if (lane_of_tile() == 0u) tile_with_nan[NUMBER_OF_TILE] = 0u;
   EACH(FRAGMENTS_M, CLEAR_ROWS)
-  uint first = split * push.split_keys + number_of_tile() * KEYS;
+  uint first = split * push.split_keys + NUMBER_OF_TILE * KEYS;
   const uint step_of_tiles = tiles_at_once * KEYS;
   load_tile(first);
   load_queries();
   for (uint of_all = split * push.split_keys; of_all < stop; of_all += step_of_tiles) {
     wait_for_tile();  // the tile before has been read
-    keep_tile(first);
+    keep_tile();
+    note_nan(first);
     wait_for_tile();
     if (of_all + step_of_tiles < stop) load_tile(first + step_of_tiles);
     store_scores();

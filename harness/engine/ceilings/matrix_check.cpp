@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstring>
 #include <fcntl.h>
+#include <numeric>
 #include <optional>
 #include <sstream>
 #include <sys/file.h>
@@ -119,6 +120,24 @@ Program check_program(const DeviceInfo& device, const CooperativeShape& shape, M
   return program;
 }
 
+constexpr std::uint32_t lanes_with_places = 32;
+
+Program places_program(const DeviceInfo& device, std::uint32_t columns, MatrixForm form) {
+  const bool plain = form == MatrixForm::Plain;
+  Dispatch dispatch{.label = "matrix places", .shader = "matrix_places.comp"};
+  dispatch.defines = {define("MATRICES", plain ? 0 : 1), define("FRAGMENT_N", columns),
+                      define("ELEMENTS", columns / 2), define("COLUMN_WORDS", columns / 4)};
+  if (!plain) add_khr_matrices(dispatch.defines);
+  dispatch.local_size = {lanes_with_places, 1, 1};
+  if (!plain && device.can_demand(lanes_with_places, dispatch.local_size)) {
+    dispatch.subgroup_size = lanes_with_places;
+  }
+  dispatch.bindings = {Resource::tensor(0)};
+  Program program;
+  program.dispatches.push_back(std::move(dispatch));
+  return program;
+}
+
 Physical words(std::size_t bytes) {
   return {{Storage::Buffer, Layout::WP}, DType::I32, {static_cast<std::int64_t>(bytes / 4)}};
 }
@@ -171,11 +190,11 @@ class CheckLock {
   std::optional<FileDescriptor> file_;
 };
 
-/// Checks a shape, or says why it cannot be multiplied; nothing if the device has no memory now.
-std::optional<MatrixCheckStore::Entry> checked(const CooperativeShape& shape, const CheckOfShape& check) {
+/// What a check finds wrong, or why it cannot be made; nothing if the device has no memory now.
+std::optional<MatrixCheckStore::Entry> checked(const std::function<std::uint32_t()>& check) {
   MatrixCheckStore::Entry entry{.state = MatrixCheckStore::State::Ended};
   try {
-    entry.wrong = check(shape).wrong;
+    entry.wrong = check();
   } catch (const gpu::DeviceLost&) {
     throw;
   } catch (const gpu::Timeout&) {
@@ -186,6 +205,32 @@ std::optional<MatrixCheckStore::Entry> checked(const CooperativeShape& shape, co
     entry.problem = one_line(error.what());
   }
   return entry;
+}
+
+/// The entry of this name: what an earlier process found, or this one finds now.
+std::optional<MatrixCheckStore::Entry> known_entry(const MatrixCheckStore& store,
+                                                   MatrixCheckStore::Entries& entries,
+                                                   const std::string& name,
+                                                   const std::function<std::uint32_t()>& check) {
+  if (const auto known = entries.find(name); known != entries.end()) return known->second;
+  entries[name] = {};
+  store.store(entries);
+  const std::optional<MatrixCheckStore::Entry> entry = checked(check);
+  if (entry) entries[name] = *entry;
+  if (!entry) entries.erase(name);
+  store.store(entries);
+  return entry;
+}
+
+/// Whether the device has the matrices of halves whose places are known, in subgroups of 32.
+bool may_place_matrices(const DeviceInfo& info) {
+  const auto has = [&](std::uint32_t columns) {
+    return std::ranges::find(info.cooperative_shapes, CooperativeShape{16, columns, 16, DType::F16,
+                                                                       DType::F32, MatrixExtension::Khr}) !=
+           info.cooperative_shapes.end();
+  };
+  return has(8) && has(16) && info.subgroup_size == lanes_with_places && info.has(Feature::Float16) &&
+         info.knows_subgroup_size({lanes_with_places, 1, 1}) && info.has(Feature::SubgroupShuffle);
 }
 
 /// The shapes that kernels could use and that can be checked, on subgroups whose size is known.
@@ -200,12 +245,16 @@ std::vector<CooperativeShape> shapes_to_check(const DeviceInfo& info) {
   return shapes;
 }
 
-/// Changes with the kernel and what it includes.
+/// Changes with the kernels and what they include.
 std::string kernel_hash(const DeviceInfo& info, gpu::ShaderLibrary& shaders) {
   const CooperativeShape any{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr};
-  const Program program = check_program(info, any, MatrixForm::Plain);
-  const Dispatch& dispatch = program.dispatches.front();
-  return shaders.compile(dispatch.shader, dispatch.defines).hash;
+  std::string hash;
+  for (const Program& program :
+       {check_program(info, any, MatrixForm::Plain), places_program(info, 16, MatrixForm::Plain)}) {
+    const Dispatch& dispatch = program.dispatches.front();
+    hash += shaders.compile(dispatch.shader, dispatch.defines).hash;
+  }
+  return hash;
 }
 
 }  // namespace
@@ -258,6 +307,21 @@ MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const
   return {.shape = shape, .wrong = wrong_sums(shape, sums, exact), .problem = ""};
 }
 
+std::uint32_t misplaced_elements(gpu::Device& device, gpu::ShaderLibrary& shaders, std::uint32_t columns,
+                                 MatrixForm form) {
+  const Program program = places_program(device.info(), columns, form);
+  std::vector<std::uint32_t> found(lanes_with_places, lanes_with_places * columns);
+  const std::vector<Physical> tensors{words(found.size() * sizeof found.front())};
+  gpu::Workspace memory(device, program, tensors, /*guard=*/0);
+  gpu::Executable executable(device, shaders, program, tensors, /*guard=*/0);
+  const auto bytes = std::as_bytes(std::span(found));
+  memory.write(Resource::tensor(0), {bytes.begin(), bytes.end()});
+  executable.run(memory, fmt::format("looking for the places of 16x{} sums of halves", columns), timeout_s);
+  const std::vector<std::byte> counts = memory.read(Resource::tensor(0));
+  std::memcpy(found.data(), counts.data(), counts.size());
+  return std::accumulate(found.begin(), found.end(), 0U);
+}
+
 MatrixCheckStore::MatrixCheckStore(const fs::path& folder, const std::string& key) : key_(source_hash(key)) {
   if (folder.empty()) return;
   file_ = folder / (key_ + ".txt");
@@ -300,21 +364,27 @@ void check_matrices(gpu::Device& device, const MatrixCheckStore& store,
   const CheckLock lock(store.lock_file());
   MatrixCheckStore::Entries entries = store.load();
   for (const CooperativeShape& shape : shapes) {
-    const std::string name = MatrixCheckStore::name_of(shape);
-    if (!entries.contains(name)) {
-      entries[name] = {};
-      store.store(entries);
-      const std::optional<MatrixCheckStore::Entry> entry = checked(shape, check);
-      if (entry) entries[name] = *entry;
-      if (!entry) entries.erase(name);
-      store.store(entries);
-      if (!entry) continue;
-    }
-    const MatrixCheckStore::Entry& entry = entries[name];
-    MatrixCheck result{shape, entry.wrong, entry.problem};
-    if (entry.state == MatrixCheckStore::State::Began) result.problem = "its check ended an earlier process";
+    const std::optional<MatrixCheckStore::Entry> entry =
+        known_entry(store, entries, MatrixCheckStore::name_of(shape), [&] { return check(shape).wrong; });
+    if (!entry) continue;
+    MatrixCheck result{shape, entry->wrong, entry->problem};
+    if (entry->state == MatrixCheckStore::State::Began) result.problem = "its check ended an earlier process";
     if (!result.is_right()) device.distrust_matrices(shape, to_string(result));
   }
+}
+
+void check_matrix_places(gpu::Device& device, const MatrixCheckStore& store, const CheckOfPlaces& misplaced) {
+  const CheckLock lock(store.lock_file());
+  MatrixCheckStore::Entries entries = store.load();
+  for (const std::uint32_t columns : {8U, 16U}) {
+    const std::optional<MatrixCheckStore::Entry> entry =
+        known_entry(store, entries, fmt::format("places of 16x{} sums of halves", columns),
+                    [&] { return misplaced(columns); });
+    const bool is_right = entry && entry->state == MatrixCheckStore::State::Ended && entry->wrong == 0 &&
+                          entry->problem.empty();
+    if (!is_right) return;
+  }
+  device.expect_matrix_places();
 }
 
 void check_matrices(gpu::Device& device, const fs::path& folder) {
@@ -324,8 +394,12 @@ void check_matrices(gpu::Device& device, const fs::path& folder) {
   gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
   const std::string key =
       fmt::format("{}\n{}\n{}", info.uuid, ceilings_driver(info), kernel_hash(info, shaders));
-  check_matrices(device, MatrixCheckStore(folder, key), shapes,
+  const MatrixCheckStore store(folder, key);
+  check_matrices(device, store, shapes,
                  [&](const CooperativeShape& shape) { return matrix_check(device, shaders, shape); });
+  if (!may_place_matrices(device.info())) return;
+  check_matrix_places(device, store,
+                      [&](std::uint32_t columns) { return misplaced_elements(device, shaders, columns); });
 }
 
 }  // namespace assay

@@ -42,6 +42,12 @@ std::uint32_t wrong_sums(const CooperativeShape& shape, std::span<const std::byt
 MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const CooperativeShape& shape,
                          MatrixForm form = MatrixForm::OfDevice);
 
+/// How many elements of matrices of halves with `columns` columns of sums, 8 or 16, do not lie where
+/// shaders/common/placed_matrices.glslh says, of the sums of two products. VK_KHR_cooperative_matrix, or
+/// plain code. Throws what running a program throws.
+std::uint32_t misplaced_elements(gpu::Device& device, gpu::ShaderLibrary& shaders, std::uint32_t columns,
+                                 MatrixForm form = MatrixForm::OfDevice);
+
 /// Results on disk, by device, driver and kernel: a driver is checked once. A shape is noted before it is
 /// checked, so that one whose check ends the process is known afterwards. A file that is damaged counts as
 /// absent, and a folder that cannot be written is no error.
@@ -75,8 +81,10 @@ std::filesystem::path default_matrix_check_directory();
 
 /// Checks each shape that can_check() at its first use on a device with this driver, with assay's own kernel;
 /// from then on the device counts as one without those that are wrong, whose pipeline cannot be created, or
-/// whose check ended a process (Device::distrust_matrices). Throws DeviceLost and Timeout: the next process
-/// then knows the shape.
+/// whose check ended a process (Device::distrust_matrices). Of a device whose subgroups have 32 invocations
+/// and whose matrices of halves are right it looks in the same way where their elements lie, and lets kernels
+/// expect that if it is as they do (Device::expect_matrix_places). Throws DeviceLost and Timeout: the next
+/// process then knows the shape.
 void check_matrices(gpu::Device& device,
                     const std::filesystem::path& folder = default_matrix_check_directory());
 
@@ -84,5 +92,8 @@ void check_matrices(gpu::Device& device,
 using CheckOfShape = std::function<MatrixCheck(const CooperativeShape&)>;
 void check_matrices(gpu::Device& device, const MatrixCheckStore& store,
                     std::span<const CooperativeShape> shapes, const CheckOfShape& check);
+/// `misplaced`: misplaced_elements() for a number of columns.
+using CheckOfPlaces = std::function<std::uint32_t(std::uint32_t columns)>;
+void check_matrix_places(gpu::Device& device, const MatrixCheckStore& store, const CheckOfPlaces& misplaced);
 
 }  // namespace assay

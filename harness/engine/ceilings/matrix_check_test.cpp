@@ -74,6 +74,51 @@ TEST_F(MatrixCheckTest, MatricesOfTheDeviceAtHandAreRight) {
   }
 }
 
+TEST_F(MatrixCheckTest, PlainCodePlacesElementsAsKernelsExpect) {
+  for (const std::uint32_t columns : {8U, 16U}) {
+    EXPECT_EQ(misplaced_elements(device, shaders, columns, MatrixForm::Plain), 0U) << columns;
+  }
+}
+
+TEST_F(MatrixCheckTest, MisplacedElementsAreCounted) {
+  const auto misplaced_with = [&](const std::string& was, const std::string& becomes) {
+    std::ifstream stream("shaders/common/placed_matrices.glslh");
+    std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const std::size_t at = text.find(was);
+    EXPECT_NE(at, std::string::npos) << was;
+    text.replace(at, was.size(), becomes);
+    folder.write("common/placed_matrices.glslh", text);
+    std::ifstream kernel("shaders/harness/matrix_places.comp");
+    folder.write("matrix_places.comp", std::string(std::istreambuf_iterator<char>(kernel), {}));
+    gpu::ShaderLibrary faulty({.directories = {folder.path()}, .cache_directory = {}});
+    return misplaced_elements(device, faulty, 16, MatrixForm::Plain);
+  };
+  EXPECT_GT(misplaced_with("#define HIGH_ROW(e) ((e) >> 2)", "#define HIGH_ROW(e) (((e) >> 1) & 1)"), 100U)
+      << "as the registers of an instruction lie";
+  EXPECT_GT(misplaced_with("row * 4u + holder, high_k + 2u * HIGH_ROW(e)", "row * 4u + holder, high_k"), 100U)
+      << "of a";
+  EXPECT_GT(misplaced_with("high_k + 2u * high_columns", "high_k"), 100U) << "of b";
+}
+
+TEST_F(MatrixCheckTest, KernelsExpectPlacesOnlyWhereAllElementsLieThere) {
+  const MatrixCheckStore store(folder.path(), "a driver"), other(folder.path(), "another driver");
+  check_matrix_places(device, store, [](std::uint32_t columns) { return columns == 16 ? 1U : 0U; });
+  EXPECT_FALSE(device.info().places_matrices);
+  int checked = 0;
+  const CheckOfPlaces right = [&](std::uint32_t) {
+    ++checked;
+    return 0U;
+  };
+  check_matrix_places(device, store, right);
+  EXPECT_EQ(checked, 0) << "the driver is known";
+  EXPECT_FALSE(device.info().places_matrices);
+  check_matrix_places(device, other, [](std::uint32_t) -> std::uint32_t { throw Error("no pipeline"); });
+  EXPECT_FALSE(device.info().places_matrices);
+  check_matrix_places(device, MatrixCheckStore(folder.path(), "a third"), right);
+  EXPECT_EQ(checked, 2);
+  EXPECT_TRUE(device.info().places_matrices);
+}
+
 TEST_F(MatrixCheckTest, WrongElementsAreCounted) {
   EXPECT_GT(wrong_with("LOAD_B(columns, a_units, UNITS);", "LOAD_B(columns, a_units + 1u, UNITS);"), 200U);
   EXPECT_GT(wrong_with("  MULTIPLY_ADD(rows, columns, sums);\n", ""), 200U) << "nearly no sum is 0";
