@@ -127,15 +127,11 @@ Sizes integer_sizes(const Linear& linear, const LinearKind& kind, Layout x) {
   return large;
 }
 
-/// Whether all of these tiles run together, two on most shader cores.
-bool run_at_once(std::int64_t tiles) {
-  return tiles >= 2 * busy_workgroups && tiles <= workgroups_at_a_time;
-}
-
 Sizes real_sizes(const Linear& linear, bool int4) {
   if (has_few_rows(linear)) return real_sizes_of_few_rows(linear, int4);
   const std::int64_t large_tiles = tiles_of(linear, 128, 128);
-  if (int4 && run_at_once(large_tiles)) return {128, 128, 32, 64, 64};
+  const bool run_at_once = large_tiles >= 2 * busy_workgroups && large_tiles <= workgroups_at_a_time;
+  if (int4 && run_at_once) return {128, 128, 32, 64, 64};
   if (large_tiles >= busy_workgroups) return {128, 128, 64, 64, 32};
   if (large_tiles >= busy_workgroups / 2) return {128, 128, 64, 64, 32, 1, 2};
   const std::int64_t splits = workgroups_at_a_time / tiles_of(linear, 64, 64);
@@ -144,9 +140,7 @@ Sizes real_sizes(const Linear& linear, bool int4) {
 
 /// For w that is not packed, whose products no second pass adds.
 Sizes sizes_by_k(const Linear& linear) {
-  const std::int64_t large_tiles = tiles_of(linear, 128, 128);
-  if (run_at_once(large_tiles)) return {128, 128, 32, 64, 64};
-  if (large_tiles >= busy_workgroups) return {128, 128, 64, 64, 32};
+  if (tiles_of(linear, 128, 128) >= busy_workgroups) return {128, 128, 64, 64, 32};
   return {64, 64, 64, 32, 32};
 }
 

@@ -430,7 +430,8 @@ void main() {
   }
 #else
   // Which form is fast depends on what the compiler makes of the loads of the next slab: shaders/NOTES.md.
-#if SCALES_GROUPS
+#define LARGE_TILES (!SPLITS && FRAGMENTS_M > 1)
+#if SCALES_GROUPS && LARGE_TILES
   uint slab = first_slab;
   for (; slab + 1u < end_slab; ++slab) {
     begin_slab(lane, slab);
@@ -442,7 +443,7 @@ void main() {
 #else
   for (uint slab = first_slab; slab < end_slab; ++slab) {
     begin_slab(lane, slab);
-#if REAL
+#if REAL && LARGE_TILES
     load_slab(tile, lane, min(slab + 1u, end_slab - 1u));
 #else
     if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);

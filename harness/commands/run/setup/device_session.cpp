@@ -45,29 +45,6 @@ SpirvOnDisk spirv_of_judged(const RunOptions& options) {
   return options.versus_alone ? SpirvOnDisk::None : SpirvOnDisk::Shared;
 }
 
-/// Keeps pipelines on disk, except those of kernels from --shaders and --versus-shaders, which never enter
-/// the cache that all runs share.
-void keep_pipelines(const RunOptions& options, gpu::Device& device) {
-  if (options.shaders.empty() && options.versus_shaders.empty())
-    device.keep_pipelines_in(gpu::default_pipeline_directory());
-}
-
-/// Opens a device and returns what it can do, without matrices that multiply wrongly. The kernel that finds
-/// them is assay's own, whatever the folders of the run hold.
-const DeviceInfo& open_device(const SessionParts& parts, RunDevices::Opened& opened) {
-  const bool is_new = !opened.device;
-  parts.devices.open(opened);
-  keep_pipelines(parts.options, *opened.device);
-  if (!is_new) return opened.info;
-  check_matrices(*opened.device);
-  opened.info = opened.device->info();
-  for (const std::string& wrong : opened.info.wrong_matrices) {
-    parts.log << "matrices that are not used, since the device multiplies wrongly by them: "
-              << printable(wrong) << '\n';
-  }
-  return opened.info;
-}
-
 }  // namespace
 
 CeilingStore ceiling_store(const std::filesystem::path& named) {
@@ -77,7 +54,10 @@ CeilingStore ceiling_store(const std::filesystem::path& named) {
 RunDevices::RunDevices(const RunOptions& options)
     : instance_({.validation = options.validation,
                  .robust_access = options.robust_access,
-                 .as_if = profile_of(options.as_if)}) {
+                 .as_if = profile_of(options.as_if)}),
+      // Pipelines of kernels that are being edited are not worth keeping.
+      keeps_pipelines_(options.shaders.empty() && options.versus_shaders.empty()),
+      check_([](gpu::Device& device) { check_matrices(device); }) {
   const std::vector<std::size_t> chosen = gpu::select_devices(instance_.devices(), options.devices);
   refuse_wrong_device(options, instance_, chosen);
   for (const std::size_t index : chosen) {
@@ -90,6 +70,20 @@ RunDevices::RunDevices(const RunOptions& options)
 
 void RunDevices::open(Opened& device) {
   if (!device.device) device.device = std::make_unique<gpu::Device>(instance_, device.index);
+}
+
+const DeviceInfo& RunDevices::make_ready(Opened& device, std::ostream& log) {
+  open(device);
+  if (device.is_ready) return device.info;
+  device.is_ready = true;
+  if (keeps_pipelines_) device.device->keep_pipelines_in(gpu::default_pipeline_directory());
+  check_(*device.device);
+  device.info = device.device->info();
+  for (const std::string& wrong : device.info.wrong_matrices) {
+    log << "matrices that are not used, since the device multiplies wrongly by them: " << printable(wrong)
+        << '\n';
+  }
+  return device.info;
 }
 
 std::vector<std::string> RunDevices::slugs() const {
@@ -143,7 +137,7 @@ DeviceSession::DeviceSession(const SessionParts& parts, RunDevices::Opened& devi
                              spirv_of_judged(parts.options))),
       answers_(answer_cache_options(parts.options, parts.context.build)),
       store_(ceiling_store(parts.options.ceiling_store)),
-      cases_(parts.selected, open_device(parts, device)),
+      cases_(parts.selected, parts.devices.make_ready(device, parts.log)),
       tuning_(found_tuning(tuning_of(parts.options), device.info, parts.context.registry)),
       rows_(planned_groups(parts.options, cases_.all()), device.info, tuning_ ? tuning_->taken() : nullptr) {
   const RunOptions& options = parts_.options;

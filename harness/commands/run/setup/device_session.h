@@ -25,6 +25,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::app {
@@ -38,6 +39,7 @@ class RunDevices {
     std::size_t index = 0;
     DeviceInfo info;
     std::unique_ptr<gpu::Device> device;  ///< null until open()
+    bool is_ready = false;                ///< make_ready() was here
     std::unique_ptr<TimingTools> tools;   ///< created when the first row is timed
   };
 
@@ -46,6 +48,12 @@ class RunDevices {
 
   /// Opens one of opened() unless it is already open. Throws Error.
   void open(Opened& device);
+  /// Opens it and, once, prepares it for kernels: reads the pipelines of earlier runs and looks at its
+  /// matrices (check_matrices()), whose results are in what it returns. `log` names those that are wrong. The
+  /// kernel that finds them is assay's own, whatever the folders of the run hold. Throws Error.
+  const DeviceInfo& make_ready(Opened& device, std::ostream& log);
+  /// Replaces check_matrices(), for tests.
+  void check_matrices_by(std::function<void(gpu::Device&)> check) { check_ = std::move(check); }
 
   gpu::Instance& instance() { return instance_; }
   std::span<Opened> opened() { return opened_; }
@@ -54,6 +62,8 @@ class RunDevices {
  private:
   gpu::Instance instance_;
   std::vector<Opened> opened_;
+  bool keeps_pipelines_ = true;
+  std::function<void(gpu::Device&)> check_;
 };
 
 /// Measurements that another process made on the device in the same run.

@@ -196,7 +196,7 @@ class WorkerMain {
                        .log = log_,
                        .stop_requested = [this] { return must_stop(); }};
     RunDevices::Opened& chosen = device_of(open);
-    devices_->open(chosen);
+    devices_->open(chosen);  // the session makes it ready, which the supervisor watches
     chosen.device->watch_phases([this](Phase phase, double limit_s) { take_phase(phase, limit_s); });
     session_ = std::make_unique<DeviceSession>(parts, chosen);
     session_->engine().preparing_threads = preparing_threads(options_, open.jobs);
