@@ -169,6 +169,16 @@ bool DeviceInfo::knows_subgroup_size(const std::array<std::uint32_t, 3>& local_s
   return has_one_subgroup_size() || can_demand(subgroup_size, local_size);
 }
 
+bool DeviceInfo::places_matrices() const {
+  constexpr std::uint32_t nvidia = 0x10de;
+  const auto lists = [&](const CooperativeShape& shape) {
+    return std::find(cooperative_shapes.begin(), cooperative_shapes.end(), shape) != cooperative_shapes.end();
+  };
+  return vendor_id == nvidia && lists(placed_shapes[0]) && lists(placed_shapes[1]) && subgroup_size == 32 &&
+         has_one_subgroup_size() && has(Feature::Float16) && has(Feature::SubgroupShuffle) &&
+         has(Feature::CooperativeMatrixKhr);
+}
+
 const TextureSupport* DeviceInfo::texture(Storage storage, DType dtype) const {
   const auto found = std::find_if(textures.begin(), textures.end(), [&](const TextureSupport& texture) {
     return texture.storage == storage && texture.dtype == dtype;

@@ -148,6 +148,11 @@ struct CooperativeShape {
 /// "16x16x32 i8 to i32": rows, columns, depth; with ", saturating" if it does
 std::string to_string(const CooperativeShape& shape);
 
+/// The shapes whose elements' places DeviceInfo::places_matrices() is about, the smaller one first.
+inline constexpr std::array<CooperativeShape, 2> placed_shapes{
+    CooperativeShape{16, 8, 16, DType::F16, DType::F32, MatrixExtension::Khr},
+    CooperativeShape{16, 16, 16, DType::F16, DType::F32, MatrixExtension::Khr}};
+
 /// A guess of a device's shader cores for choices that need a number: that of the NVIDIA H100 and H200, on
 /// which the choices were measured. For a smaller device it divides work more finely than is best, but keeps
 /// it busy.
@@ -173,9 +178,6 @@ struct DeviceInfo {
   /// Shapes that were listed too, but multiply wrongly, and are not used: "16x16x16 i8 to i32 by
   /// VK_KHR_cooperative_matrix: 12 of 256 wrong"
   std::vector<std::string> wrong_matrices;
-  /// Whether invocations hold the elements of VK_KHR_cooperative_matrix's matrices of halves where
-  /// shaders/common/placed_matrices.glslh says. False until check_matrices() has looked.
-  bool places_matrices = false;
 
   std::array<std::uint32_t, 3> max_workgroup_count{65535, 65535, 65535};
   std::array<std::uint32_t, 3> max_workgroup_size{128, 128, 64};
@@ -216,6 +218,11 @@ struct DeviceInfo {
   /// subgroups full: the device has one size, or the dispatch may demand the device's own. A driver with
   /// several sizes may run a shader with another size than gl_SubgroupSize reports.
   bool knows_subgroup_size(const std::array<std::uint32_t, 3>& local_size) const;
+  /// Returns whether kernels may expect the invocations of a subgroup to hold the elements of
+  /// VK_KHR_cooperative_matrix's matrices of halves where shaders/common/placed_matrices.glslh says: the
+  /// driver is NVIDIA's, and both shapes are there. Where check_matrices() finds elements elsewhere, the
+  /// smaller shape is one of wrong_matrices.
+  bool places_matrices() const;
   /// Returns whether the device is the host's own processors, such as lavapipe, which share them and their
   /// memory with everything else.
   bool is_cpu() const { return type == "cpu"; }

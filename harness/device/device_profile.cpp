@@ -91,7 +91,6 @@ DeviceInfo restricted(const DeviceInfo& real, const DeviceProfile& profile) {
   device.features = in_both(real.features, other.features);
   device.extensions = in_both(real.extensions, other.extensions);
   device.cooperative_shapes = in_both(real.cooperative_shapes, other.cooperative_shapes);
-  device.places_matrices = real.places_matrices && other.places_matrices;
   device.textures = textures_of_both(real, other);
   device.dot_product_accelerated = device.has(Feature::DotProduct) && other.dot_product_accelerated;
   device.shader_cores = other.shader_cores;

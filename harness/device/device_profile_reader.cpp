@@ -373,7 +373,6 @@ class ProfileReader {
       device.shader_cores = static_cast<std::uint32_t>(number(count, 0, most_cores));
     if (const Found bytes = member(own, "device_memory_bytes"))
       device.device_memory_bytes = number(bytes, 0, std::uint64_t{1} << 60);
-    if (const Found places = member(own, "places_matrices")) device.places_matrices = flag(places);
     const Found shapes = member(own, "cooperative_shapes");
     if (!shapes) return;
     if (!shapes.value->is_array() || shapes.value->size() > most_shapes)

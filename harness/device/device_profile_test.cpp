@@ -53,7 +53,6 @@ DeviceInfo rich_device() {
   device.dot_product_accelerated = true;
   device.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr, true},
                                {16, 8, 16, DType::F16, DType::F32, MatrixExtension::Nv, false}};
-  device.places_matrices = true;
   device.max_workgroup_count = {1000000, 65535, 65536};
   device.max_workgroup_size = {1024, 512, 64};
   device.max_workgroup_invocations = 1024;
@@ -85,7 +84,6 @@ TEST(DeviceProfile, IsTheSameAfterItWasWrittenAndRead) {
   EXPECT_EQ(read.features, device.features);
   EXPECT_EQ(read.extensions, device.extensions);
   EXPECT_EQ(read.cooperative_shapes, device.cooperative_shapes);
-  EXPECT_TRUE(read.places_matrices);
   EXPECT_EQ(read.max_sampled_images_per_stage, 29U);
   EXPECT_EQ(read.textures.size(), 12U);
   // The rest: what was read writes the same, but for its name.

@@ -90,8 +90,7 @@ OrderedJson additions_json(const DeviceInfo& device) {
   }
   return {{"shader_cores", device.shader_cores},
           {"device_memory_bytes", device.device_memory_bytes},
-          {"cooperative_shapes", shapes},
-          {"places_matrices", device.places_matrices}};
+          {"cooperative_shapes", shapes}};
 }
 
 }  // namespace

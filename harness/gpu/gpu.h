@@ -145,9 +145,6 @@ class Device {
 
   /// From now on info() does not list a shape of matrices; `why` joins DeviceInfo::wrong_matrices.
   void distrust_matrices(const CooperativeShape& shape, std::string why);
-  /// From now on info() says that the device places the elements of matrices as kernels may expect
-  /// (DeviceInfo::places_matrices).
-  void expect_matrix_places();
 
   /// Loads the driver's pipeline cache of earlier runs from a file in `directory` (empty: no cache on disk);
   /// save_pipelines() writes it back. Call this before anything is compiled.

@@ -20,7 +20,6 @@ namespace {
 using references::Sdpa;
 using references::sdpa_params;
 
-constexpr std::int64_t most_columns_of_head = 8;  // repetitions in shaders/common/unroll.glslh
 constexpr double error_of_half_weight = 0x1p-11;
 
 void add_fragments(Dispatch& dispatch, const AttentionTiling& tiling, std::int64_t columns,
@@ -165,7 +164,8 @@ std::vector<Tunable> tunables() {
        .doc = "queries of a subgroup; by default those of a fragment",
        .allowed = {16, 32}},
       {.name = "subgroups",
-       .doc = "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries",
+       .doc =
+           "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries, and for few keys",
        .allowed = {1, 2, 4, 8}},
       {.name = "splits",
        .max = most_splits_of_sdpa,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -306,7 +307,8 @@ void add_attention(Dispatch& dispatch, const Sdpa& op, double factor) {
         {op.first_of_row(1, 0, 0), op.first_of_row(0, 1, 0), op.first_of_row(0, 0, 1)}}) {
     dispatch.push.add(image / op.width).add(token / op.width).add(head / op.width);
   }
-  dispatch.push.add(static_cast<float>(op.scale * factor));
+  // Never 0, by which scores of -infinity would be multiplied.
+  dispatch.push.add(std::max(static_cast<float>(op.scale * factor), std::numeric_limits<float>::min()));
 }
 
 void bind_mask(Dispatch& dispatch, const BuildContext& context, const Sdpa& op) {

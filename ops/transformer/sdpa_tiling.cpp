@@ -16,8 +16,7 @@ using references::Sdpa;
 using references::sdpa_params;
 
 constexpr std::int64_t bytes_of_unit = 16, quad = 4, values_of_unit = 8;
-constexpr std::int64_t most_columns_of_head = 8;  // repetitions in shaders/common/unroll.glslh
-constexpr std::int64_t lanes_with_places = 32;    // shaders/common/placed_matrices.glslh
+constexpr std::int64_t lanes_with_places = 32;  // shaders/common/placed_matrices.glslh
 // Of sdpa_decode.comp: queries and keys of a product, and the least values of a head that invocations share.
 constexpr std::int64_t queries_of_decode = 8, keys_of_decode = 16, width_of_decode = 32;
 // One subgroup a tile is enough where so few keys are left to a workgroup, which then needs no second
@@ -32,15 +31,14 @@ std::int64_t queries_of_head(const Sdpa& op) {
 bool has_places(const AttentionTiling& tiling, const DeviceInfo& device) {
   const Fragment& fragment = tiling.fragment;
   const bool is_known =
-      tiling.plain || (device.places_matrices && fragment.extension == MatrixExtension::Khr);
+      tiling.plain || (device.places_matrices() && fragment.extension == MatrixExtension::Khr);
   return is_known && fragment.m == 16 && fragment.n == 16 && fragment.k == 16;
 }
 
 bool in_registers_by_default(const BuildContext& context, const Sdpa& op, const AttentionTiling& tiling) {
-  const bool fits = tiling.shares_keys
-                        ? queries_of_head(op) <= queries_of_decode && op.width % width_of_decode == 0 &&
-                              context.tuned("tile_keys", keys_of_decode) == keys_of_decode
-                        : tiling.fragments_m == 1;
+  const bool decodes = queries_of_head(op) <= queries_of_decode && op.width % width_of_decode == 0 &&
+                       context.tuned("tile_keys", keys_of_decode) == keys_of_decode;
+  const bool fits = tiling.fragments_m == 1 && (!tiling.shares_keys || decodes);
   return !tiling.plain && fits && has_places(tiling, context.device);
 }
 
@@ -93,12 +91,24 @@ void set_splits(const BuildContext& context, const Sdpa& op, AttentionTiling& ti
   tiling.splits = div_up(op.valid(), tiling.split_keys);
 }
 
+/// Halves what no case tunes until the tiles fit: first what takes memory.
+void fit_shared_memory(const BuildContext& context, AttentionTiling& tiling) {
+  const auto is_too_large = [&] { return tiling.shared_bytes() > context.device.max_shared_bytes; };
+  const bool tunes_keys = context.tuned("tile_keys", 0) != 0;
+  const bool tunes_subgroups = context.tuned("subgroups", 0) != 0;
+  const auto halve_keys = [&] {
+    while (!tunes_keys && tiling.keys > least_keys(tiling) && is_too_large()) tiling.keys /= 2;
+  };
+  if (tiling.in_registers && !tiling.shares_keys) halve_keys();  // subgroups share all of it
+  while (!tunes_subgroups && tiling.subgroups > 1 && is_too_large()) tiling.subgroups /= 2;
+  halve_keys();
+}
+
 std::optional<std::string> registers_unsupported_reason(const AttentionTiling& tiling,
                                                         const DeviceInfo& device) {
   if (!has_places(tiling, device) || tiling.lanes != lanes_with_places) {
-    return "scores stay in registers only with matrices by VK_KHR_cooperative_matrix of 16 x 16 x 16 and 16 "
-           "x 8 "
-           "x 16 halves, whose elements lie where the kernels expect them, and subgroups of 32";
+    return "scores stay in registers only where subgroups of 32 invocations hold the elements of "
+           "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do";
   }
   if (tiling.fragments_m != 1) return "scores stay in registers only with 16 queries of a subgroup";
   if (tiling.shares_keys && tiling.keys != keys_of_decode) {
@@ -170,11 +180,7 @@ AttentionTiling attention_tiling(const BuildContext& context) {
   tiling.lanes = tiling.plain ? context.tuned("lanes", plain_lanes) : context.device.subgroup_size;
   tiling.keys = context.tuned("tile_keys", keys_by_default(tiling));
   tiling.subgroups = context.tuned("subgroups", subgroups_by_default(context, op, tiling));
-  const auto is_too_large = [&] { return tiling.shared_bytes() > context.device.max_shared_bytes; };
-  while (context.tuned("subgroups", 0) == 0 && tiling.subgroups > 1 && is_too_large()) tiling.subgroups /= 2;
-  while (context.tuned("tile_keys", 0) == 0 && tiling.keys > least_keys(tiling) && is_too_large()) {
-    tiling.keys /= 2;
-  }
+  fit_shared_memory(context, tiling);
   set_splits(context, op, tiling);
   return tiling;
 }

@@ -11,7 +11,7 @@ namespace assay::ops {
 
 /// How impl `coopmat` of sdpa cuts its queries and keys, for one of its kernels:
 /// - scores in shared memory, shaders/transformer/sdpa_coopmat.comp: any device's matrices
-/// - scores in registers, where the places of elements are known (DeviceInfo::places_matrices):
+/// - scores in registers, where the places of elements are known (DeviceInfo::places_matrices()):
 ///   sdpa_registers.comp, or sdpa_decode.comp where subgroups share keys
 struct AttentionTiling {
   bool plain = true;
@@ -37,6 +37,9 @@ struct AttentionTiling {
   std::int64_t pool_units() const;                         ///< of 16 bytes of shared memory
   std::int64_t shared_bytes() const;
 };
+
+/// Fragments along a head: repetitions in shaders/common/unroll.glslh.
+inline constexpr std::int64_t most_columns_of_head = 8;
 
 /// The kind of product whose fragments are taken.
 inline constexpr LinearKind kind_of_attention{XKind::Real, WeightKind::Int8};

@@ -280,9 +280,10 @@ void keep_sums() {
     totals[i] += shuffled_xor(totals[i], 4u);
     totals[i] += shuffled_xor(totals[i], 8u);
     totals[i] += shuffled_xor(totals[i], 16u);
-    if (of_group() > 0u) continue;
-    pool[place_of(subgroup_number(), 2u * of_four() + i) + QUADS_OF_ROW].xy =
-        floatBitsToUint(vec2(largest[i], totals[i]));
+    if (of_group() == 0u) {
+      pool[place_of(subgroup_number(), 2u * of_four() + i) + QUADS_OF_ROW].xy =
+          floatBitsToUint(vec2(largest[i], totals[i]));
+    }
   }
 }
 

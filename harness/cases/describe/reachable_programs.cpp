@@ -100,8 +100,10 @@ std::vector<DeviceInfo> contrasting_devices() {
   rich.max_push_constant_bytes = 256;
   rich.subgroup_size = rich.min_subgroup_size = rich.max_subgroup_size = 32;
   rich.max_workgroup_subgroups = 32;
+  rich.vendor_id = 0x10de;  // for DeviceInfo::places_matrices()
   rich.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr},
-                             {16, 16, 16, DType::F16, DType::F32, MatrixExtension::Khr}};
+                             {16, 16, 16, DType::F16, DType::F32, MatrixExtension::Khr},
+                             {16, 8, 16, DType::F16, DType::F32, MatrixExtension::Khr}};
   DeviceInfo several_sizes = rich;
   several_sizes.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32},
                                       {16, 16, 16, DType::F16, DType::F32}};

@@ -120,7 +120,7 @@ Program check_program(const DeviceInfo& device, const CooperativeShape& shape, M
   return program;
 }
 
-constexpr std::uint32_t lanes_with_places = 32;
+constexpr std::uint32_t lanes_with_places = 32;  // DeviceInfo::places_matrices()
 
 Program places_program(const DeviceInfo& device, std::uint32_t columns, MatrixForm form) {
   const bool plain = form == MatrixForm::Plain;
@@ -222,17 +222,6 @@ std::optional<MatrixCheckStore::Entry> known_entry(const MatrixCheckStore& store
   return entry;
 }
 
-/// Whether the device has the matrices of halves whose places are known, in subgroups of 32.
-bool may_place_matrices(const DeviceInfo& info) {
-  const auto has = [&](std::uint32_t columns) {
-    return std::ranges::find(info.cooperative_shapes, CooperativeShape{16, columns, 16, DType::F16,
-                                                                       DType::F32, MatrixExtension::Khr}) !=
-           info.cooperative_shapes.end();
-  };
-  return has(8) && has(16) && info.subgroup_size == lanes_with_places && info.has(Feature::Float16) &&
-         info.knows_subgroup_size({lanes_with_places, 1, 1}) && info.has(Feature::SubgroupShuffle);
-}
-
 /// The shapes that kernels could use and that can be checked, on subgroups whose size is known.
 std::vector<CooperativeShape> shapes_to_check(const DeviceInfo& info) {
   const bool knows_size = info.knows_subgroup_size({info.subgroup_size, 1, 1});
@@ -245,12 +234,13 @@ std::vector<CooperativeShape> shapes_to_check(const DeviceInfo& info) {
   return shapes;
 }
 
-/// Changes with the kernels and what they include.
+/// Changes with the kernels, what they include, and what stands in them for the device's matrices.
 std::string kernel_hash(const DeviceInfo& info, gpu::ShaderLibrary& shaders) {
   const CooperativeShape any{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr};
   std::string hash;
   for (const Program& program :
-       {check_program(info, any, MatrixForm::Plain), places_program(info, 16, MatrixForm::Plain)}) {
+       {check_program(info, any, MatrixForm::OfDevice), check_program(info, any, MatrixForm::Plain),
+        places_program(info, 8, MatrixForm::OfDevice), places_program(info, 16, MatrixForm::OfDevice)}) {
     const Dispatch& dispatch = program.dispatches.front();
     hash += shaders.compile(dispatch.shader, dispatch.defines).hash;
   }
@@ -376,15 +366,22 @@ void check_matrices(gpu::Device& device, const MatrixCheckStore& store,
 void check_matrix_places(gpu::Device& device, const MatrixCheckStore& store, const CheckOfPlaces& misplaced) {
   const CheckLock lock(store.lock_file());
   MatrixCheckStore::Entries entries = store.load();
-  for (const std::uint32_t columns : {8U, 16U}) {
+  for (const CooperativeShape& shape : placed_shapes) {
     const std::optional<MatrixCheckStore::Entry> entry =
-        known_entry(store, entries, fmt::format("places of 16x{} sums of halves", columns),
-                    [&] { return misplaced(columns); });
-    const bool is_right = entry && entry->state == MatrixCheckStore::State::Ended && entry->wrong == 0 &&
-                          entry->problem.empty();
-    if (!is_right) return;
+        known_entry(store, entries, "places of " + MatrixCheckStore::name_of(shape),
+                    [&] { return misplaced(shape.columns); });
+    if (!entry ||
+        (entry->state == MatrixCheckStore::State::Ended && entry->wrong == 0 && entry->problem.empty()))
+      continue;
+    const std::string why =
+        entry->state == MatrixCheckStore::State::Began ? "looking ended an earlier process"
+        : !entry->problem.empty()
+            ? entry->problem
+            : fmt::format("{} of {} are elsewhere", entry->wrong, 2 * shape.rows * shape.columns);
+    device.distrust_matrices(placed_shapes.front(),
+                             fmt::format("elements of {} by {} do not lie where kernels expect them: {}",
+                                         to_string(shape), assay::name_of(shape.extension), why));
   }
-  device.expect_matrix_places();
 }
 
 void check_matrices(gpu::Device& device, const fs::path& folder) {
@@ -397,7 +394,7 @@ void check_matrices(gpu::Device& device, const fs::path& folder) {
   const MatrixCheckStore store(folder, key);
   check_matrices(device, store, shapes,
                  [&](const CooperativeShape& shape) { return matrix_check(device, shaders, shape); });
-  if (!may_place_matrices(device.info())) return;
+  if (!device.info().places_matrices()) return;
   check_matrix_places(device, store,
                       [&](std::uint32_t columns) { return misplaced_elements(device, shaders, columns); });
 }

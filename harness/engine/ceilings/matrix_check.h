@@ -81,10 +81,9 @@ std::filesystem::path default_matrix_check_directory();
 
 /// Checks each shape that can_check() at its first use on a device with this driver, with assay's own kernel;
 /// from then on the device counts as one without those that are wrong, whose pipeline cannot be created, or
-/// whose check ended a process (Device::distrust_matrices). Of a device whose subgroups have 32 invocations
-/// and whose matrices of halves are right it looks in the same way where their elements lie, and lets kernels
-/// expect that if it is as they do (Device::expect_matrix_places). Throws DeviceLost and Timeout: the next
-/// process then knows the shape.
+/// whose check ended a process (Device::distrust_matrices). Where kernels would expect places of elements
+/// (DeviceInfo::places_matrices) it checks these as well; if they are others, the device counts as one
+/// without the smaller shape. Throws DeviceLost and Timeout: the next process then knows the shape.
 void check_matrices(gpu::Device& device,
                     const std::filesystem::path& folder = default_matrix_check_directory());
 

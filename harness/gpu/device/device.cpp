@@ -308,10 +308,6 @@ void Device::distrust_matrices(const CooperativeShape& shape, std::string why) {
   }
 }
 
-void Device::expect_matrix_places() {
-  state_->trusted.places_matrices = true;
-}
-
 std::string to_string(const Fault& fault) {
   std::vector<std::string> parts;
   if (!fault.description.empty()) parts.push_back(fault.description);

@@ -54,6 +54,15 @@ Variant matrix_variant(bool is_real) {
            {"UNITS", "2"}}};
 }
 
+/// Plain code of sums with so many columns.
+Variant places_variant(int columns) {
+  return {"matrix_places.comp",
+          {{"MATRICES", "0"},
+           {"FRAGMENT_N", std::to_string(columns)},
+           {"ELEMENTS", std::to_string(columns / 2)},
+           {"COLUMN_WORDS", std::to_string(columns / 4)}}};
+}
+
 OwnKernel ceiling_kernel(const std::string& file) {
   return {file, ASSAY_ENGINE_TEST, ceiling_tests, ceiling_variants(file)};
 }
@@ -82,7 +91,11 @@ std::vector<OwnKernel> own_kernels() {
       {"harness/matrix_check.comp",
        ASSAY_ENGINE_TEST,
        "MatrixCheckTest.PlainCodeOfEveryVendorsShapeIsRight",
-       {matrix_variant(false), matrix_variant(true)}}};
+       {matrix_variant(false), matrix_variant(true)}},
+      {"harness/matrix_places.comp",
+       ASSAY_ENGINE_TEST,
+       "MatrixCheckTest.PlainCodePlacesElementsAsKernelsExpect",
+       {places_variant(8), places_variant(16)}}};
   OwnKernel keep{"ceilings/keep.glslh", ASSAY_ENGINE_TEST, ceiling_tests, {}};
   for (const char* name : {"bandwidth", "cooperative", "dot4x8", "empty", "fill", "fma"}) {
     const OwnKernel& kernel = kernels.emplace_back(ceiling_kernel(std::string("ceilings/") + name + ".comp"));

@@ -75,10 +75,10 @@ void RunDevices::open(Opened& device) {
 const DeviceInfo& RunDevices::make_ready(Opened& device, std::ostream& log) {
   open(device);
   if (device.is_ready) return device.info;
-  device.is_ready = true;
   if (keeps_pipelines_) device.device->keep_pipelines_in(gpu::default_pipeline_directory());
   check_(*device.device);
   device.info = device.device->info();
+  device.is_ready = true;
   for (const std::string& wrong : device.info.wrong_matrices) {
     log << "matrices that are not used, since the device multiplies wrongly by them: " << printable(wrong)
         << '\n';

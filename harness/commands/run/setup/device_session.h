@@ -39,7 +39,7 @@ class RunDevices {
     std::size_t index = 0;
     DeviceInfo info;
     std::unique_ptr<gpu::Device> device;  ///< null until open()
-    bool is_ready = false;                ///< make_ready() was here
+    bool is_ready = false;                ///< make_ready() has ended
     std::unique_ptr<TimingTools> tools;   ///< created when the first row is timed
   };
 
