@@ -136,7 +136,8 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
   return tiling_unsupported_reason(attention_tiling(context), device);
 }
 
-/// Besides the weights' roundings to halves: those of a score, of exp(), one for each key of a subgroup in
+/// Weights are at most 1, or 2^8 where the largest score is raised late (sdpa_decode.comp): their roundings
+/// are relative. Besides these: those of a score, of exp(), one for each key of a subgroup in
 /// both sums, a factor for each tile that raises the largest score, and those of joining sums.
 double unit_error(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
@@ -164,8 +165,9 @@ std::vector<Tunable> tunables() {
        .doc = "queries of a subgroup; by default those of a fragment",
        .allowed = {16, 32}},
       {.name = "subgroups",
-       .doc =
-           "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries, and for few keys",
+       .doc = "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries, or for few "
+              "queries of "
+              "at most 256 keys whose scores stay in registers",
        .allowed = {1, 2, 4, 8}},
       {.name = "splits",
        .max = most_splits_of_sdpa,
@@ -177,7 +179,9 @@ std::vector<Tunable> tunables() {
            "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
       {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
       {.name = "lanes",
-       .doc = "plain code: invocations that stand for a subgroup; by default one for each row of a fragment",
+       .doc = "plain code: invocations that stand for a subgroup; by default one for each row of a fragment, "
+              "or 32 "
+              "where scores stay in registers",
        .allowed = {16, 32, 64}}};
 }
 
