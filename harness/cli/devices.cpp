@@ -145,7 +145,7 @@ void print_ceilings(gpu::Instance& instance, std::size_t index, const CeilingSto
   gpu::Device device(instance, index);
   check_matrices(device);
   for (const std::string& wrong : device.info().wrong_matrices) {
-    std::cout << fmt::format("    {:<20}{}\n", "not used, wrong", printable(wrong));
+    std::cout << fmt::format("    {:<20}{}\n", "not used", printable(wrong));
   }
   gpu::ShaderLibrary shaders({.directories = {}, .cache_directory = gpu::default_cache_directory()});
   std::cout << std::flush;  // show the device's description while it is measured

@@ -137,8 +137,8 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
 }
 
 /// Weights are at most 1, or 2^8 where the largest score is raised late (sdpa_decode.comp): their roundings
-/// are relative. Besides these: those of a score, of exp(), one for each key of a subgroup in
-/// both sums, a factor for each tile that raises the largest score, and those of joining sums.
+/// are relative. Besides these: those of a score, of exp(), one for each key of a subgroup in both sums, a
+/// factor for each tile that raises the largest score, and those of joining sums.
 double unit_error(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const AttentionTiling tiling = attention_tiling(context);
@@ -166,8 +166,7 @@ std::vector<Tunable> tunables() {
        .allowed = {16, 32}},
       {.name = "subgroups",
        .doc = "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries, or for few "
-              "queries of "
-              "at most 256 keys whose scores stay in registers",
+              "queries of at most 256 keys whose scores stay in registers",
        .allowed = {1, 2, 4, 8}},
       {.name = "splits",
        .max = most_splits_of_sdpa,
@@ -180,8 +179,7 @@ std::vector<Tunable> tunables() {
       {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
       {.name = "lanes",
        .doc = "plain code: invocations that stand for a subgroup; by default one for each row of a fragment, "
-              "or 32 "
-              "where scores stay in registers",
+              "or 32 where scores stay in registers",
        .allowed = {16, 32, 64}}};
 }
 

@@ -117,8 +117,7 @@ std::optional<std::string> registers_unsupported_reason(const AttentionTiling& t
   }
   if (tiling.shares_keys && tiling.width % width_of_decode != 0) {
     return fmt::format(
-        "D is {}, but must be a multiple of {} where subgroups share keys and scores stay in "
-        "registers",
+        "D is {}, but must be a multiple of {} where subgroups share keys and scores stay in registers",
         tiling.width, width_of_decode);
   }
   return std::nullopt;

@@ -222,6 +222,11 @@ std::optional<MatrixCheckStore::Entry> known_entry(const MatrixCheckStore& store
   return entry;
 }
 
+MatrixCheck result_of(const CooperativeShape& shape, const MatrixCheckStore::Entry& entry) {
+  const bool began = entry.state == MatrixCheckStore::State::Began;
+  return {shape, entry.wrong, began ? "its check ended an earlier process" : entry.problem};
+}
+
 /// The shapes that kernels could use and that can be checked, on subgroups whose size is known.
 std::vector<CooperativeShape> shapes_to_check(const DeviceInfo& info) {
   const bool knows_size = info.knows_subgroup_size({info.subgroup_size, 1, 1});
@@ -357,8 +362,7 @@ void check_matrices(gpu::Device& device, const MatrixCheckStore& store,
     const std::optional<MatrixCheckStore::Entry> entry =
         known_entry(store, entries, MatrixCheckStore::name_of(shape), [&] { return check(shape).wrong; });
     if (!entry) continue;
-    MatrixCheck result{shape, entry->wrong, entry->problem};
-    if (entry->state == MatrixCheckStore::State::Began) result.problem = "its check ended an earlier process";
+    const MatrixCheck result = result_of(shape, *entry);
     if (!result.is_right()) device.distrust_matrices(shape, to_string(result));
   }
 }
@@ -370,17 +374,14 @@ void check_matrix_places(gpu::Device& device, const MatrixCheckStore& store, con
     const std::optional<MatrixCheckStore::Entry> entry =
         known_entry(store, entries, "places of " + MatrixCheckStore::name_of(shape),
                     [&] { return misplaced(shape.columns); });
-    if (!entry ||
-        (entry->state == MatrixCheckStore::State::Ended && entry->wrong == 0 && entry->problem.empty()))
-      continue;
-    const std::string why =
-        entry->state == MatrixCheckStore::State::Began ? "looking ended an earlier process"
-        : !entry->problem.empty()
-            ? entry->problem
-            : fmt::format("{} of {} are elsewhere", entry->wrong, 2 * shape.rows * shape.columns);
-    device.distrust_matrices(placed_shapes.front(),
-                             fmt::format("elements of {} by {} do not lie where kernels expect them: {}",
-                                         to_string(shape), assay::name_of(shape.extension), why));
+    if (!entry) continue;
+    MatrixCheck result = result_of(shape, *entry);
+    if (result.is_right()) continue;
+    if (result.problem.empty()) {
+      result.problem = fmt::format("{} of {} elements do not lie where kernels expect them", result.wrong,
+                                   2 * shape.rows * shape.columns);
+    }
+    device.distrust_matrices(placed_shapes.front(), to_string(result));
   }
 }
 

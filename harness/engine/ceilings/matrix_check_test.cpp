@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
@@ -33,16 +34,25 @@ CooperativeShape halves(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
 
 class MatrixCheckTest : public ::testing::Test {
  protected:
-  /// The result with a kernel in which `was` is replaced.
-  std::uint32_t wrong_with(const std::string& was, const std::string& becomes) {
-    std::ifstream stream("shaders/harness/matrix_check.comp");
+  /// The kernels, with `was` replaced in one of their files.
+  gpu::ShaderLibrary faulty(const std::string& file, const std::string& was, const std::string& becomes) {
+    std::ifstream stream("shaders/" + file);
     std::string text{std::istreambuf_iterator<char>(stream), {}};
     const std::size_t at = text.find(was);
     EXPECT_NE(at, std::string::npos) << was;
     text.replace(at, was.size(), becomes);
-    folder.write("matrix_check.comp", text);
-    gpu::ShaderLibrary faulty({.directories = {folder.path()}, .cache_directory = {}});
-    return matrix_check(device, faulty, integers(16, 16, 32), MatrixForm::Plain).wrong;
+    folder.write(file, text);
+    const std::filesystem::path written =
+        folder.path() / file;  // kernels are found by name, includes by path
+    return gpu::ShaderLibrary({.directories = {folder.path(), written.parent_path()}, .cache_directory = {}});
+  }
+  std::uint32_t wrong_with(const std::string& was, const std::string& becomes) {
+    gpu::ShaderLibrary library = faulty("harness/matrix_check.comp", was, becomes);
+    return matrix_check(device, library, integers(16, 16, 32), MatrixForm::Plain).wrong;
+  }
+  std::uint32_t misplaced_with(const std::string& was, const std::string& becomes) {
+    gpu::ShaderLibrary library = faulty("common/placed_matrices.glslh", was, becomes);
+    return misplaced_elements(device, library, 16, MatrixForm::Plain);
   }
 
   test::TemporaryFolder folder;
@@ -92,18 +102,6 @@ TEST_F(MatrixCheckTest, PlacesCanBeLookedForByKhrMatrices) {
 }
 
 TEST_F(MatrixCheckTest, MisplacedElementsAreCounted) {
-  const auto misplaced_with = [&](const std::string& was, const std::string& becomes) {
-    std::ifstream stream("shaders/common/placed_matrices.glslh");
-    std::string text{std::istreambuf_iterator<char>(stream), {}};
-    const std::size_t at = text.find(was);
-    EXPECT_NE(at, std::string::npos) << was;
-    text.replace(at, was.size(), becomes);
-    folder.write("common/placed_matrices.glslh", text);
-    std::ifstream kernel("shaders/harness/matrix_places.comp");
-    folder.write("matrix_places.comp", std::string(std::istreambuf_iterator<char>(kernel), {}));
-    gpu::ShaderLibrary faulty({.directories = {folder.path()}, .cache_directory = {}});
-    return misplaced_elements(device, faulty, 16, MatrixForm::Plain);
-  };
   EXPECT_GT(misplaced_with("row * 4u + holder, high_k + 2u * HIGH_ROW(e)", "row * 4u + holder, high_k"), 100U)
       << "of a";
   EXPECT_GT(misplaced_with("high_k + 2u * high_columns", "high_k"), 100U) << "of b";
@@ -120,9 +118,8 @@ TEST_F(MatrixCheckTest, AShapeWhoseElementsLieElsewhereIsNotUsed) {
   EXPECT_EQ(checked, 2);
   EXPECT_THAT(device.info().wrong_matrices, IsEmpty());
   const char* wrong =
-      "elements of 16x16x16 f16 to f32 by VK_KHR_cooperative_matrix do not lie where kernels expect them: 1 "
-      "of "
-      "512 are elsewhere";
+      "16x16x16 f16 to f32 by VK_KHR_cooperative_matrix: 1 of 512 elements do not lie where kernels expect "
+      "them";
   check_matrix_places(device, store, [](std::uint32_t columns) { return columns == 16 ? 1U : 0U; });
   EXPECT_THAT(device.info().wrong_matrices, ElementsAre(wrong));
   check_matrix_places(device, store, right);

@@ -54,7 +54,7 @@ Variant matrix_variant(bool is_real) {
            {"UNITS", "2"}}};
 }
 
-/// Plain code of sums with so many columns.
+/// Plain code for sums of 8 or 16 columns.
 Variant places_variant(int columns) {
   return {"matrix_places.comp",
           {{"MATRICES", "0"},

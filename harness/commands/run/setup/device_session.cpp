@@ -80,8 +80,7 @@ const DeviceInfo& RunDevices::make_ready(Opened& device, std::ostream& log) {
   device.info = device.device->info();
   device.is_ready = true;
   for (const std::string& wrong : device.info.wrong_matrices) {
-    log << "matrices that are not used, since the device multiplies wrongly by them: " << printable(wrong)
-        << '\n';
+    log << "matrices that are not used: " << printable(wrong) << '\n';
   }
   return device.info;
 }
