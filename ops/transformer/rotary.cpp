@@ -6,6 +6,7 @@
 #include "ops/common/unit_error.h"
 
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace assay::ops {
@@ -20,11 +21,16 @@ bool are_pairs_of_quads(const RotaryEmbedding& op) {
   return op.turned % (op.interleaved ? quad : 2 * quad) == 0;
 }
 
-/// Invocations for the quads of a head: one for each, but for those of a's and b's that are apart one for
-/// two.
+/// The quads that an invocation turns: two where there is an even number of them, as there is where pairs are
+/// apart.
+std::int64_t turned_quads(const RotaryEmbedding& op) {
+  return op.turned % (2 * quad) == 0 ? 2 : 1;
+}
+
+/// Invocations for the quads of a head.
 std::int64_t parts_of_head(const RotaryEmbedding& op, bool has_quads) {
   const std::int64_t all = div_up(op.width, quad);
-  return has_quads && !op.interleaved ? all - op.turned / (2 * quad) : all;
+  return has_quads ? all - (op.turned / quad - op.turned / quad / turned_quads(op)) : all;
 }
 
 std::optional<std::string> invalid_reason(const ImplPoint& point) {
@@ -61,6 +67,7 @@ Dispatch rotary_dispatch(const BuildContext& context, const RotaryEmbedding& op,
   dispatch.defines = {{"F16", flag(op.dtype == DType::F16)},
                       {"INTERLEAVED", flag(op.interleaved)},
                       {"QUADS", flag(quads)},
+                      {"TURNED_QUADS", std::to_string(turned_quads(op))},
                       texture_define(form)};
   dispatch.push.add(count).add(of.values).add(parts).add(op.width).add(op.turned);
   dispatch.push.add(op.heads).add(op.tokens).add(op.start);

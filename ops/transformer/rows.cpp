@@ -18,11 +18,12 @@ constexpr std::int64_t least_columns = 8;  // neighbouring invocations of a row 
 constexpr std::int64_t most_columns = 512;
 // The most rows that leave a large device idle unless many invocations work on each.
 constexpr std::int64_t few_rows = 512;
+constexpr std::int64_t quads_of_short_row = 512;
 constexpr std::int64_t quads_of_few = 4;  // per invocation
 constexpr std::int64_t quads_of_many = 8;
 
 std::int64_t default_columns(std::int64_t rows, std::int64_t quads) {
-  const std::int64_t each = rows <= few_rows ? quads_of_few : quads_of_many;
+  const std::int64_t each = rows <= few_rows || quads <= quads_of_short_row ? quads_of_few : quads_of_many;
   return std::clamp(power_of_two_from(div_up(quads, each)), std::min(power_of_two_from(quads), least_columns),
                     most_columns);
 }

@@ -137,21 +137,38 @@ TEST_F(RowSharingTest, ARowTouchesSoManyQuadsWhereverItBegins) {
   EXPECT_EQ((RowSharing{.width = 64, .columns = 4}).steps(), 4);
 }
 
-TEST_F(RowSharingTest, AdditionsGrowWithAnInvocationsStepsAndTheColumns) {
-  const Registry ops = registry();
-  const Op& op = *ops.find("softmax");
+/// A softmax of float32 on a device with workgroups of 1024 and subgroups of 32.
+struct RowPoint {
+  explicit RowPoint(const Shape& shape) {
+    const Registry ops = registry();
+    params.set("shape", shape);
+    params.set("dtype", std::string("f32"));
+    tensors = ops.find("softmax")->tensors(params);
+    device.max_workgroup_invocations = 1024;
+    device.max_workgroup_size = {1024, 1024, 64};
+    device.subgroup_size = 32;
+  }
+  BuildContext context(const Tune& tune) const { return {params, tensors, forms, device, tune}; }
+
   Params params;
-  params.set("shape", Shape{2, 4096});
-  params.set("dtype", std::string("f32"));
-  const std::vector<TensorSpec> tensors = op.tensors(params);
-  const std::vector<Form> forms(2, Form{Storage::Buffer, Layout::WP});
+  std::vector<TensorSpec> tensors;
+  std::vector<Form> forms{2, Form{Storage::Buffer, Layout::WP}};
   DeviceInfo device;
-  device.max_workgroup_invocations = 1024;
-  device.max_workgroup_size = {1024, 1024, 64};
-  device.subgroup_size = 32;
-  EXPECT_EQ(additions_of_row({params, tensors, forms, device, {{"columns", 1}}}), 1024 + 2);
-  EXPECT_EQ(additions_of_row({params, tensors, forms, device, {{"columns", 32}}}), 32 + 2 + 5);
-  EXPECT_EQ(additions_of_row({params, tensors, forms, device, {{"columns", 256}}}), 4 + 2 + 8 + 8);
+};
+
+TEST_F(RowSharingTest, AdditionsGrowWithAnInvocationsStepsAndTheColumns) {
+  const RowPoint point({2, 4096});
+  EXPECT_EQ(additions_of_row(point.context({{"columns", 1}})), 1024 + 2);
+  EXPECT_EQ(additions_of_row(point.context({{"columns", 32}})), 32 + 2 + 5);
+  EXPECT_EQ(additions_of_row(point.context({{"columns", 256}})), 4 + 2 + 8 + 8);
+}
+
+TEST_F(RowSharingTest, AnInvocationHasEightQuadsOnlyOfManyLongRows) {
+  const auto quads = [](const Shape& shape) { return row_sharing(RowPoint(shape).context({})).steps(); };
+  EXPECT_EQ(quads({513, 4096}), 8);
+  EXPECT_EQ(quads({512, 4096}), 4);
+  EXPECT_EQ(quads({513, 2048}), 4);
+  EXPECT_EQ(quads({513, 8}), 1);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "ops/transformer/sdpa.h"
 
 #include "ops/registry.h"
+#include "ops/transformer/sdpa_tiling.h"
 #include "tests/support/on_device.h"
 
 #include <gmock/gmock.h>
@@ -123,6 +124,21 @@ TEST_F(SdpaTest, LongContextsAreSplitByDefaultAndShortOnesAreNot) {
   EXPECT_EQ(splits(63), 1);
   EXPECT_EQ(splits(127), 2);
   EXPECT_EQ(splits(1 << 20), most_splits_of_sdpa);
+}
+
+TEST_F(SdpaTest, TilesOfPromptsAreSharedByEightSubgroupsWhereThatKeepsThreeQuartersOfTheCoresBusy) {
+  const auto subgroups = [&](std::int64_t tokens, std::uint32_t cores) {
+    Trial point = trial({tokens, 32, 8, 128}, "coopmat", "f16");
+    point.tune = {{"plain", 1}, {"scores", 2}};
+    DeviceInfo device;
+    device.shader_cores = cores;
+    device.subgroup_size = 32;
+    device.max_shared_bytes = 49152;
+    const std::vector<TensorSpec> tensors = op.tensors(point.params);
+    return attention_tiling({point.params, tensors, point.forms, device, point.tune}).subgroups;
+  };
+  EXPECT_EQ(subgroups(512, 170), 8) << "4 x 512 queries of 8 heads, 128 a workgroup: 128 workgroups";
+  EXPECT_EQ(subgroups(512, 171), 4);
 }
 
 std::string invalid_reason_of(const Op& op, const Trial& point) {

@@ -50,7 +50,7 @@ std::int64_t subgroups_by_default(const BuildContext& context, const Sdpa& op,
   if (tiling.decodes()) return op.valid() <= most_keys_of_one_workgroup ? many : few;
   if (tiling.shares_keys || op.width <= 64) return few;
   const std::int64_t blocks = div_up(queries_of_head(op), many * tiling.rows());
-  return op.batch * op.kv_heads * blocks >= context.device.shader_cores_or_assumed() ? many : few;
+  return 4 * op.batch * op.kv_heads * blocks >= 3 * context.device.shader_cores_or_assumed() ? many : few;
 }
 
 /// Where scores go through shared memory, an invocation stores eight weights of a row at once; subgroups that

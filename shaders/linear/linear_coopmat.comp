@@ -443,7 +443,7 @@ void main() {
 #else
   for (uint slab = first_slab; slab < end_slab; ++slab) {
     begin_slab(lane, slab);
-#if REAL && LARGE_TILES
+#if SCALES_WEIGHTS && LARGE_TILES
     load_slab(tile, lane, min(slab + 1u, end_slab - 1u));
 #else
     if (slab + 1u < end_slab) load_slab(tile, lane, slab + 1u);

@@ -28,16 +28,19 @@ vec4 deviations(RowPart part, uint place, KEPT_QUAD quad, float mean) {
   return mix(vec4(0.0), apart, of_row(part, place));
 }
 
-vec4 normalized(RowPart part, uint place, vec4 apart, float inverse) {
-  vec4 result = products(apart, inverse, load_w(part, place));
-  add_quad(result, load_b(part, place));
+vec4 normalized(vec4 apart, float inverse, KEPT_QUAD weights, KEPT_QUAD biases) {
+  vec4 result = products(apart, inverse, values_of(weights));
+  add_quad(result, values_of(biases));
   return result;
 }
 
 void main() {
   const RowPart part = this_part();
-  KEPT_QUAD quads[MOST_KEPT];
+  // Weights and biases are loaded before the sums are known: later, each row would wait for them again.
+  KEPT_QUAD quads[MOST_KEPT], weights[MOST_KEPT], biases[MOST_KEPT];
   for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, part.first + i * COLUMNS);
+  for (uint i = 0u; i < kept; ++i) weights[i] = load_w(part, part.first + i * COLUMNS);
+  for (uint i = 0u; i < kept; ++i) biases[i] = load_b(part, part.first + i * COLUMNS);
   vec4 total = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) add_quad(total, values_of(quads[i]));
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
@@ -57,10 +60,10 @@ void main() {
   for (uint i = 0u; i < kept; ++i) {
     const uint place = part.first + i * COLUMNS;
     if (!exists(part, place)) continue;
-    store_y(part, place, normalized(part, place, deviations(part, place, quads[i], mean), inverse));
+    store_y(part, place, normalized(deviations(part, place, quads[i], mean), inverse, weights[i], biases[i]));
   }
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
     const vec4 apart = deviations(part, place, load_x(part, place), mean);
-    store_y(part, place, normalized(part, place, apart, inverse));
+    store_y(part, place, normalized(apart, inverse, load_w(part, place), load_b(part, place)));
   }
 }

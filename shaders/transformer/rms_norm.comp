@@ -41,8 +41,10 @@ void keep_values(RowPart part, uint place, KEPT_QUAD quad) {}
 
 void main() {
   const RowPart part = this_part();
-  KEPT_QUAD quads[MOST_KEPT];
+  // Weights are loaded before the sum is known: later, each row would wait for them again.
+  KEPT_QUAD quads[MOST_KEPT], weights[MOST_KEPT];
   for (uint i = 0u; i < kept; ++i) quads[i] = load_values(part, part.first + i * COLUMNS);
+  for (uint i = 0u; i < kept; ++i) weights[i] = load_w(part, part.first + i * COLUMNS);
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
     const uint place = part.first + i * COLUMNS;
@@ -58,9 +60,10 @@ void main() {
 
   for (uint i = 0u; i < kept; ++i) {
     const uint place = part.first + i * COLUMNS;
-    if (exists(part, place)) store_y(part, place, products(values_of(quads[i]), inverse, load_w(part, place)));
+    if (exists(part, place)) store_y(part, place, products(values_of(quads[i]), inverse, values_of(weights[i])));
   }
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    store_y(part, place, products(values_of(load_values(part, place)), inverse, load_w(part, place)));
+    const vec4 values = values_of(load_values(part, place));
+    store_y(part, place, products(values, inverse, values_of(load_w(part, place))));
   }
 }

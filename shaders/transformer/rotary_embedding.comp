@@ -11,8 +11,9 @@
 // CACHE        1: y is a cache, of whose rows those of tokens at their positions are written; nothing of it is read
 // BY_HEAD      CACHE: the cache is [batch, heads, capacity, width] instead of [batch, capacity, heads, width]
 // HALVES       CACHE without QUADS: heads are of f16 and end in the middle of words
-// QUADS        1: an invocation turns a quad, or one of a's and one of b's where pairs are apart, or copies a quad;
+// QUADS        1: an invocation turns a quad, or two that are half of the turned values apart, or copies a quad;
 //              0: it makes a word of y; HALVES: half a word; TEXTURE: a texel
+// TURNED_QUADS  QUADS: the quads that an invocation turns: 1 or 2, and 2 where pairs are apart
 
 #ifndef CACHE
 #define CACHE 0
@@ -117,15 +118,24 @@ uvec4 words_of(vec4 values) { return floatBitsToUint(values); }
 #if INTERLEAVED
 layout(set = 0, binding = 1) restrict readonly buffer Cos { vec2 cosines[]; };
 layout(set = 0, binding = 2) restrict readonly buffer Sin { vec2 sines[]; };
-#define TURNING_PARTS (push.turned / 4u)
+#define TURNING_PARTS (push.turned / (4u * TURNED_QUADS))
+
+vec4 turned_quad(vec4 values, vec2 cosine, vec2 sine) {
+  return vec4(first_turned(values.x, values.y, cosine.x, sine.x), second_turned(values.x, values.y, cosine.x, sine.x),
+              first_turned(values.z, values.w, cosine.y, sine.y), second_turned(values.z, values.w, cosine.y, sine.y));
+}
 
 void turn(QUAD quad, QUAD to, uint row, uint part) {
-  const vec2 cosine = cosines[(guard_words + row) / 2u + part], sine = sines[(guard_words + row) / 2u + part];
+  const uint entry = (guard_words + row) / 2u + part;
+  const vec2 cosine = cosines[entry], sine = sines[entry];
   const vec4 values = reals_of(read_x(quad, 0u));
-  const vec4 results =
-      vec4(first_turned(values.x, values.y, cosine.x, sine.x), second_turned(values.x, values.y, cosine.x, sine.x),
-           first_turned(values.z, values.w, cosine.y, sine.y), second_turned(values.z, values.w, cosine.y, sine.y));
-  write_y(to, 0u, words_of(results));
+#if TURNED_QUADS == 2
+  const uint apart = push.turned / 8u;
+  const vec2 next_cosine = cosines[entry + apart], next_sine = sines[entry + apart];
+  const vec4 next = reals_of(read_x(later(quad, apart), 0u));
+  write_y(later(to, apart), 0u, words_of(turned_quad(next, next_cosine, next_sine)));
+#endif
+  write_y(to, 0u, words_of(turned_quad(values, cosine, sine)));
 }
 #else
 layout(set = 0, binding = 1) restrict readonly buffer Cos { vec4 cosines[]; };
