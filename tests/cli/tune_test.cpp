@@ -244,7 +244,7 @@ class TuningOfACopy : public ::testing::Test {
   void SetUp() override {
     folder.write("ops/slow_copy/copy.comp", copy_shader);
     // So slow a default, the first, that no pause of a busy machine makes another as slow.
-    write_op("60000, 1, 2, 3000");
+    write_op("12000, 1, 2, 600");
     write_cases("[4, 64]");
   }
   ~TuningOfACopy() override {
@@ -337,7 +337,7 @@ TEST_F(TuningOfACopy, AStopWhileItSearchesSaysThatNothingIsWritten) {
 }
 
 TEST_F(TuningOfACopy, DefaultsThatAreTheBestAreASuccess) {
-  write_op("1, 3000");
+  write_op("1, 600");
   const ProcessResult tuned = tune();
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   EXPECT_THAT(tuned.out, StartsWith("tune: nothing clearly better than the built-in defaults was found\n"
@@ -359,8 +359,8 @@ TEST_F(TuningOfACopy, OverwriteReplacesTheEntriesThatAreMeasuredAgain) {
   std::string older = made();
   older.erase(older.find("entries:"));
   older += R"(entries:
-  - {op: slow_copy, impl: plain, when: {shape: [4, 64]}, tune: {rounds: 3000}, shapes: 1}
-  - {op: slow_copy, impl: plain, when: {shape: [32, 64]}, tune: {rounds: 3000}, shapes: 1}
+  - {op: slow_copy, impl: plain, when: {shape: [4, 64]}, tune: {rounds: 600}, shapes: 1}
+  - {op: slow_copy, impl: plain, when: {shape: [32, 64]}, tune: {rounds: 600}, shapes: 1}
 )";
   folder.write("t.yaml", older);
   fs::remove_all(folder / "assay-out");
