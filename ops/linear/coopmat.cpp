@@ -5,6 +5,7 @@
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
 #include "ops/linear/coopmat_tiling.h"
+#include "ops/linear/decode.h"
 #include "ops/linear/tensors.h"
 
 #include <fmt/format.h>
@@ -135,6 +136,7 @@ void add_load_order(Dispatch& product, const BuildContext& context) {
 
 Program build(const BuildContext& context, const LinearKind& kind, const Images& images = {}) {
   const Linear linear = references::checked_linear(context.params);
+  if (takes_decode(context)) return decode_program(context, kind);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   const std::int64_t quads = div_up(linear.n, 4);
   Program program;
@@ -161,6 +163,9 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
     return "x is f32, which half floats would round: use f16 or another impl";
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
+  if (takes_decode(point)) {
+    if (auto reason = decode_invalid_reason(point)) return reason;
+  }
   if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -207,6 +212,7 @@ std::string wrong_text(const DeviceInfo& device, std::string_view types) {
 
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   if (auto reason = matrices_unsupported_reason(context, kind)) return reason;
+  if (takes_decode(context)) return decode_unsupported_reason(context, kind);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;
   return tiling_unsupported_reason(tiling, context.device);
@@ -218,7 +224,7 @@ std::optional<std::string> unsupported_reason(const BuildContext& context, const
 double unit_error(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
-  const std::int64_t last = tiling.splits + 5;
+  const std::int64_t last = (takes_decode(context) ? decode_tiling(context).subgroups : tiling.splits) + 5;
   if (!kind.is_real()) return gamma_of(linear.groups() + last);
   const double of_sums = gamma_of(linear.k + 1 + last);
   return kind.is_real_int4() ? of_sums + error_of_half_weights * (1 + of_sums) : of_sums;
@@ -228,6 +234,46 @@ const char* summary_of(const LinearKind& kind) {
   if (!kind.is_real()) return "subgroups multiply cooperative matrices of int8";
   if (!kind.is_real_int4()) return "subgroups multiply cooperative matrices of half floats";
   return "subgroups multiply cooperative matrices of half floats, to which weights times scales are rounded";
+}
+
+std::vector<Tunable> tunables_of_tiles(const LinearKind& kind) {
+  // Those of the devices that are known; none has matrices of 64 rows for halves, or for sums that are scaled
+  // as floats.
+  const bool tall = !kind.is_real() && !kind.is_grouped();
+  const std::vector<std::int64_t> rows =
+      tall ? std::vector<std::int64_t>{8, 16, 64} : std::vector<std::int64_t>{8, 16};
+  const std::vector<std::int64_t> depths =
+      kind.is_real() ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{16, 32};
+  return {
+      {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+      {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+      {.name = "tile_k",
+       .doc = "most values along K of a slab in shared memory",
+       .allowed = {32, 64, 128, 192, 256}},
+      {.name = "subgroup_m", .doc = "rows of a subgroup's part of a tile", .allowed = {16, 32, 64, 128}},
+      {.name = "subgroup_n",
+       .doc = "output channels of a subgroup's part of a tile",
+       .allowed = {16, 32, 64, 128}},
+      {.name = "subgroups_k",
+       .doc = "subgroups that share the K of their part of a tile",
+       .allowed = {1, 2, 4, 8}},
+      {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, used alternately"},
+      {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
+      {.name = "matrices",
+       .max = 2,
+       .doc =
+           "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
+      {.name = "fragment_m",
+       .doc = "rows of a cooperative matrix; the device's largest are the default",
+       .allowed = rows},
+      {.name = "fragment_n", .doc = "its columns", .allowed = {8, 16}},
+      {.name = "fragment_k", .doc = "its values along K", .allowed = depths},
+      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
+      {.name = "lanes",
+       .doc = "plain code: invocations that stand for a subgroup; the first multiplies, all load and store",
+       .allowed = {1, 8, 16, 32, 64}},
+      weights_tunable(),
+      bake_tunable()};
 }
 
 }  // namespace
@@ -292,43 +338,17 @@ std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildCon
 }
 
 std::vector<Tunable> coopmat_tunables(const LinearKind& kind) {
-  // Those of the devices that are known; none has matrices of 64 rows for halves, or for sums that are scaled
-  // as floats.
-  const bool tall = !kind.is_real() && !kind.is_grouped();
-  const std::vector<std::int64_t> rows =
-      tall ? std::vector<std::int64_t>{8, 16, 64} : std::vector<std::int64_t>{8, 16};
-  const std::vector<std::int64_t> depths =
-      kind.is_real() ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{16, 32};
-  return {
-      {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
-      {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
-      {.name = "tile_k",
-       .doc = "most values along K of a slab in shared memory",
-       .allowed = {32, 64, 128, 192, 256}},
-      {.name = "subgroup_m", .doc = "rows of a subgroup's part of a tile", .allowed = {16, 32, 64, 128}},
-      {.name = "subgroup_n",
-       .doc = "output channels of a subgroup's part of a tile",
-       .allowed = {16, 32, 64, 128}},
-      {.name = "subgroups_k",
-       .doc = "subgroups that share the K of their part of a tile",
-       .allowed = {1, 2, 4, 8}},
-      {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, used alternately"},
-      {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
-      {.name = "matrices",
-       .max = 2,
-       .doc =
-           "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
-      {.name = "fragment_m",
-       .doc = "rows of a cooperative matrix; the device's largest are the default",
-       .allowed = rows},
-      {.name = "fragment_n", .doc = "its columns", .allowed = {8, 16}},
-      {.name = "fragment_k", .doc = "its values along K", .allowed = depths},
-      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
-      {.name = "lanes",
-       .doc = "plain code: invocations that stand for a subgroup; the first multiplies, all load and store",
-       .allowed = {1, 8, 16, 32, 64}},
-      weights_tunable(),
-      bake_tunable()};
+  std::vector<Tunable> tunables = tunables_of_tiles(kind);
+  if (kind.is_real()) {
+    tunables.push_back(
+        {.name = "operands",
+         .doc =
+             "where x and w become operands of matrices: 1: shared memory, the default; 2: registers, for a "
+             "few rows, where the device's matrices allow it: of the sizes, tile_n of 16, 32 or 64 and "
+             "subgroups_k count",
+         .allowed = {1, 2}});
+  }
+  return tunables;
 }
 
 Impl coopmat_linear(const LinearKind& kind) {

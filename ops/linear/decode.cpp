@@ -1,0 +1,145 @@
+#include "ops/linear/decode.h"
+
+#include "ops/common/cpu_loops.h"
+#include "ops/common/grid.h"
+#include "ops/common/shader_values.h"
+#include "ops/linear/coopmat_tiling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using references::Linear;
+
+constexpr std::int64_t bytes_of_unit = 16;
+constexpr std::int64_t in_registers = 2;  // the tunable `operands`
+// Of a product: 16 output channels by 8 rows of x by 16 values along K.
+constexpr Fragment fragment{16, 8, 16, MatrixExtension::Khr};
+constexpr std::int64_t sums_of_lane = fragment.m * fragment.n / DecodeTiling::lanes;
+constexpr std::int64_t words_of_operands = 4 + 2;  // of an invocation: common/placed_matrices.glslh
+
+std::int64_t values_of_unit(const LinearKind& kind) {
+  return is_int4(kind.w) ? 32 : 16;
+}
+
+void add_defines(Dispatch& product, const DecodeTiling& tiling, const LinearKind& kind) {
+  set_define(product, "MATRICES", tiling.plain ? 0 : 1);
+  if (!tiling.plain) add_khr_matrices(product.defines);
+  set_define(product, "FRAGMENT_M", fragment.m);
+  set_define(product, "FRAGMENT_N", fragment.n);
+  set_define(product, "FRAGMENT_K", fragment.k);
+  set_define(product, "ELEMENTS", sums_of_lane);
+  set_define(product, "FRAGMENTS", tiling.fragments);
+  set_define(product, "SUBGROUPS", tiling.subgroups);
+  set_define(product, "EIGHTS", values_of_unit(kind) / 8);
+}
+
+void set_decode_grid(Dispatch& product, const DecodeTiling& tiling, std::int64_t tiles_n, const Slots& slots,
+                     const DeviceInfo& device) {
+  const std::int64_t local = tiling.invocations();
+  const std::int64_t workgroups = div_up(slots.all, DecodeTiling::rows) * tiles_n;
+  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
+  product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
+  product.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
+  if (!tiling.plain) demand_subgroup_size(product, device);
+}
+
+/// Weights are packed so that units of 16 bytes follow each other, each of one group.
+Packing packing_of(const Linear& linear, const LinearKind& kind) {
+  const std::int64_t unit = values_of_unit(kind);
+  const Slab slab =
+      is_int4(kind.w) ? slab_of_groups(linear.group_size, unit, unit) : Slab{.depth = unit, .padded = unit};
+  return {.by_rows = true, .for_halves = true, .slab_depth = slab.depth, .padded_depth = slab.padded};
+}
+
+/// The iterations of a loop that contains loops: the check that finds its end counts too.
+std::int64_t turns(std::int64_t count, std::int64_t inside = 0) {
+  return count * (1 + inside) + 1;
+}
+
+/// The loop iterations of an invocation in plain code, loop by loop as in shaders/linear/linear_decode.comp
+/// and common/placed_matrices.glslh.
+std::int64_t plain_turns(const DecodeTiling& tiling, const Linear& linear, const LinearKind& kind) {
+  const std::int64_t eights = values_of_unit(kind) / 8, products = eights * tiling.fragments * 2;
+  const std::int64_t of_product = turns(4) + turns(2) + turns(sums_of_lane, turns(fragment.k / 2));
+  const std::int64_t of_loads = turns(2 * tiling.fragments) + turns(eights);
+  const std::int64_t steps = div_up(div_up(linear.k, values_of_unit(kind)), 4 * tiling.subgroups);
+  return of_loads + turns(steps, products * of_product + of_loads) +
+         turns(tiling.channels(), turns(tiling.subgroups));
+}
+
+}  // namespace
+
+std::int64_t DecodeTiling::shared_bytes() const {
+  const std::int64_t exchanged = plain ? invocations() * words_of_operands * 4 : 0;
+  return pool_units() * bytes_of_unit + exchanged;
+}
+
+bool takes_decode(const ImplPoint& point) {
+  return point.tuned("operands", 1) == in_registers;
+}
+
+DecodeTiling decode_tiling(const BuildContext& context) {
+  DecodeTiling tiling;
+  tiling.plain = context.tuned("plain", context.device.places_matrices() ? 0 : 1) != 0;
+  tiling.fragments =
+      context.tuned("tile_n", DecodeTiling::channels_of_fragment) / DecodeTiling::channels_of_fragment;
+  tiling.subgroups = context.tuned("subgroups_k", 8);
+  return tiling;
+}
+
+Program decode_program(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  const DecodeTiling tiling = decode_tiling(context);
+  ProductNeeds needs;
+  needs.packing = packing_of(linear, kind);
+  needs.bakes = !tiling.plain && wants_bake(context);
+  needs.columns_of_workgroup = tiling.channels();
+  Program program;
+  Dispatch product{.label = "product", .shader = "linear_decode.comp"};
+  const Slots slots = add_operands(program, product, context, kind, needs);
+  add_defines(product, tiling, kind);
+  set_constant(product, "pool_units", tiling.pool_units());
+  set_decode_grid(product, tiling, needs.tiles_n(linear.n), slots, context.device);
+  program.dispatches.push_back(std::move(product));
+  return program;
+}
+
+std::optional<std::string> decode_invalid_reason(const ImplPoint& point) {
+  const std::int64_t channels = point.tuned("tile_n", DecodeTiling::channels_of_fragment);
+  if (channels > 4 * DecodeTiling::channels_of_fragment) {
+    return fmt::format("tile_n is {}, but at most 64 where operands go from memory to registers", channels);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> decode_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  const DecodeTiling tiling = decode_tiling(context);
+  const DeviceInfo& device = context.device;
+  if (!tiling.plain && !device.places_matrices()) {
+    return "operands go from memory to registers only where subgroups of 32 invocations hold the elements of "
+           "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do";
+  }
+  const Packing packing = packing_of(linear, kind);
+  if (packing.padded_depth != packing.slab_depth) {
+    return fmt::format("groups of {} values are no whole units of 16 bytes", linear.group_size);
+  }
+  if (auto reason = weight_texture_unsupported_reason(context, kind.w, packing)) return reason;
+  if (tiling.plain && leaves_loops_early(plain_turns(tiling, linear, kind), device)) {
+    return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
+                       plain_turns(tiling, linear, kind), most_turns_on_a_cpu);
+  }
+  if (tiling.shared_bytes() > device.max_shared_bytes) {
+    return fmt::format("{} subgroups need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
+                       tiling.subgroups, tiling.shared_bytes(), device.max_shared_bytes);
+  }
+  return workgroup_unsupported_reason(
+      tiling.invocations(), std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
+}
+
+}  // namespace assay::ops

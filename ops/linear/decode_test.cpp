@@ -1,0 +1,98 @@
+#include "ops/linear/decode.h"
+
+#include "harness/cases/describe/reachable_programs.h"
+#include "ops/linear/linear_test_support.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <utility>
+
+namespace assay::ops {
+namespace {
+
+using namespace test;
+
+/// Products whose operands go from memory to registers.
+class DecodeTest : public LinearTest {
+ protected:
+  Trial trial(const std::string& op, const Sizes& sizes, Tune tune = {}, std::int64_t group_size = 32) {
+    Trial made = trial_of(op_of(op), "coopmat", sizes, group_size);
+    made.tune = std::move(tune);
+    made.tune["operands"] = 2;
+    made.params.set("dtype", std::string("f16"));
+    made.forms = first_forms(*made.op, made.params);
+    return made;
+  }
+
+  std::string refusal_on(const DeviceInfo& device, Trial made) {
+    made.as_if = [device](DeviceInfo& info) { info = device; };
+    return refusal(made);
+  }
+
+  DeviceInfo cpu = contrasting_devices().at(3);
+};
+
+TEST_F(DecodeTest, SumsOfAllRowsAndChannelsAreRight) {
+  for (const auto& [op, k] : {std::pair{"linear_q4gsw", 32},
+                              {"linear_q4gsw", 288},
+                              {"linear_q8csw", 8},
+                              {"linear_q8csw", 67},
+                              {"linear_q4csw", 160}}) {
+    for (const std::int64_t rows : {1, 8, 11}) {
+      for (const std::int64_t columns : {1, 20, 70}) {
+        expect_right_here(trial(op, {rows, k, columns},
+                                {{"tile_n", columns > 20 ? 32 : 16}, {"subgroups_k", 2}},
+                                std::string(op) == "linear_q4csw" ? k : 32));
+      }
+    }
+  }
+}
+
+TEST_F(DecodeTest, EightRowsTakeOneWorkgroupForAsManyChannelsAsAreTuned) {
+  const auto workgroups = [&](std::int64_t rows, std::int64_t columns, std::int64_t tile_n) {
+    const Dispatch product =
+        product_of(trial("linear_q4gsw", {rows, 256, columns}, {{"tile_n", tile_n}, {"subgroups_k", 4}}));
+    EXPECT_EQ(product.shader, "linear_decode.comp");
+    EXPECT_EQ(product.local_size[0], 4U * 32U);
+    return product.workgroups[0];
+  };
+  EXPECT_EQ(workgroups(8, 64, 16), 4U);
+  EXPECT_EQ(workgroups(9, 64, 16), 8U);
+  EXPECT_EQ(workgroups(1, 65, 64), 2U);
+}
+
+TEST_F(DecodeTest, GroupsAreWholeUnitsOfWeights) {
+  EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 96, 16}, {}, 24)),
+            "groups of 24 values are no whole units of 16 bytes");
+  EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 96, 16}, {}, 96)), "");
+}
+
+TEST_F(DecodeTest, WhatDoesNotFitIsRefused) {
+  EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{"tile_n", 128}})),
+            "tile_n is 128, but at most 64 where operands go from memory to registers");
+  DeviceInfo amd = device_of_vendor(Vendor::Amd);
+  EXPECT_EQ(
+      refusal_on(amd, trial("linear_q4gsw", {1, 64, 16}, {{"plain", 0}})),
+      "operands go from memory to registers only where subgroups of 32 invocations hold the elements of "
+      "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do");
+  amd.max_shared_bytes = 11000;
+  EXPECT_EQ(refusal_on(amd, trial("linear_q4gsw", {1, 64, 16})),
+            "8 subgroups need 11264 bytes of shared memory, maxComputeSharedMemorySize is 11000");
+  amd.max_shared_bytes = 32768;
+  amd.max_workgroup_invocations = 128;
+  EXPECT_EQ(refusal_on(amd, trial("linear_q4gsw", {1, 64, 16})),
+            "workgroups of 256 invocations exceed the device's 128");
+}
+
+TEST_F(DecodeTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {
+  const Tune tune{{"tile_n", 64}, {"subgroups_k", 1}};
+  EXPECT_EQ(refusal_on(cpu, trial("linear_q4gsw", {1, 5248, 64}, tune)), "");
+  EXPECT_THAT(refusal_on(cpu, trial("linear_q4gsw", {1, 5376, 64}, tune)),
+              testing::EndsWith(
+                  "loop iterations per invocation in plain code exceed the 65535 that a CPU device runs"));
+  expect_right_here(trial("linear_q4gsw", {1, 5248, 64}, tune));
+}
+
+}  // namespace
+}  // namespace assay::ops
