@@ -162,10 +162,10 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
   if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
     return "x is f32, which half floats would round: use f16 or another impl";
   }
-  if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
   if (takes_decode(point)) {
-    if (auto reason = decode_invalid_reason(point)) return reason;
+    if (auto reason = decode_invalid_reason(point, kind)) return reason;
   }
+  if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
   if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -344,8 +344,8 @@ std::vector<Tunable> coopmat_tunables(const LinearKind& kind) {
         {.name = "operands",
          .doc =
              "where x and w become operands of matrices: 1: shared memory, the default; 2: registers, for a "
-             "few rows, where the device's matrices allow it: of the sizes, tile_n of 16, 32 or 64 and "
-             "subgroups_k count",
+             "few rows, where the device's matrices allow it, with sizes by tile_n (16, 32 or 64) and "
+             "subgroups_k alone",
          .allowed = {1, 2}});
   }
   return tunables;

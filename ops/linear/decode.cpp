@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace assay::ops {
@@ -17,6 +18,7 @@ using references::Linear;
 
 constexpr std::int64_t bytes_of_unit = 16;
 constexpr std::int64_t in_registers = 2;  // the tunable `operands`
+constexpr std::int64_t most_subgroups = 8;
 // Of a product: 16 output channels by 8 rows of x by 16 values along K.
 constexpr Fragment fragment{16, 8, 16, MatrixExtension::Khr};
 constexpr std::int64_t sums_of_lane = fragment.m * fragment.n / DecodeTiling::lanes;
@@ -84,11 +86,18 @@ bool takes_decode(const ImplPoint& point) {
 }
 
 DecodeTiling decode_tiling(const BuildContext& context) {
+  constexpr LinearKind halves{XKind::Real, WeightKind::Int8};
+  const DeviceInfo& device = context.device;
   DecodeTiling tiling;
-  tiling.plain = context.tuned("plain", context.device.places_matrices() ? 0 : 1) != 0;
+  tiling.plain = context.tuned("plain", fragment_of(device, halves) ? 0 : 1) != 0;
   tiling.fragments =
       context.tuned("tile_n", DecodeTiling::channels_of_fragment) / DecodeTiling::channels_of_fragment;
-  tiling.subgroups = context.tuned("subgroups_k", 8);
+  tiling.subgroups = context.tuned("subgroups_k", most_subgroups);
+  const auto is_too_large = [&] {
+    return tiling.invocations() > most_invocations(device) || tiling.shared_bytes() > device.max_shared_bytes;
+  };
+  while (context.tuned("subgroups_k", 0) == 0 && tiling.subgroups > 1 && is_too_large())
+    tiling.subgroups /= 2;
   return tiling;
 }
 
@@ -109,12 +118,24 @@ Program decode_program(const BuildContext& context, const LinearKind& kind) {
   return program;
 }
 
-std::optional<std::string> decode_invalid_reason(const ImplPoint& point) {
+std::optional<std::string> decode_invalid_reason(const ImplPoint& point, const LinearKind& kind) {
+  constexpr std::array<const char*, 10> of_the_other_kernel{
+      "tile_m", "tile_k",   "subgroup_m", "subgroup_n", "stages",
+      "splits", "matrices", "fragment_m", "fragment_n", "fragment_k"};
+  for (const char* name : of_the_other_kernel) {
+    if (!point.tune.contains(name)) continue;
+    return fmt::format("{} does not count where operands go from memory to registers: leave it out", name);
+  }
   const std::int64_t channels = point.tuned("tile_n", DecodeTiling::channels_of_fragment);
   if (channels > 4 * DecodeTiling::channels_of_fragment) {
     return fmt::format("tile_n is {}, but at most 64 where operands go from memory to registers", channels);
   }
-  return std::nullopt;
+  const Linear linear = references::checked_linear(point.params);
+  const Packing packing = packing_of(linear, kind);
+  if (packing.padded_depth == packing.slab_depth) return std::nullopt;
+  return fmt::format(
+      "16 bytes hold {} weights of one scale, and {} values with one scale are no multiple of that",
+      values_of_unit(kind), linear.group_size);
 }
 
 std::optional<std::string> decode_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
@@ -126,9 +147,6 @@ std::optional<std::string> decode_unsupported_reason(const BuildContext& context
            "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do";
   }
   const Packing packing = packing_of(linear, kind);
-  if (packing.padded_depth != packing.slab_depth) {
-    return fmt::format("groups of {} values are no whole units of 16 bytes", linear.group_size);
-  }
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, packing)) return reason;
   if (tiling.plain && leaves_loops_early(plain_turns(tiling, linear, kind), device)) {
     return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",

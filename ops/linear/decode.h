@@ -33,12 +33,15 @@ struct DecodeTiling {
 /// Whether impl `coopmat` takes this kernel: where a case tunes it.
 bool takes_decode(const ImplPoint& point);
 
+/// The tunables `tile_n` and `subgroups_k`, or one fragment and as many subgroups, up to 8, as fit the
+/// device.
 DecodeTiling decode_tiling(const BuildContext& context);
 
+/// The program of impl `coopmat` for a point that takes_decode() and that neither reason below refuses.
 Program decode_program(const BuildContext& context, const LinearKind& kind);
 
 /// Why no device can run the kernel with these parameters and tunables, or nothing.
-std::optional<std::string> decode_invalid_reason(const ImplPoint& point);
+std::optional<std::string> decode_invalid_reason(const ImplPoint& point, const LinearKind& kind);
 /// Why the device cannot run it, or nothing.
 std::optional<std::string> decode_unsupported_reason(const BuildContext& context, const LinearKind& kind);
 

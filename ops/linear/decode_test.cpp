@@ -62,27 +62,59 @@ TEST_F(DecodeTest, EightRowsTakeOneWorkgroupForAsManyChannelsAsAreTuned) {
   EXPECT_EQ(workgroups(1, 65, 64), 2U);
 }
 
-TEST_F(DecodeTest, GroupsAreWholeUnitsOfWeights) {
+TEST_F(DecodeTest, SixteenBytesOfWeightsHaveOneScale) {
   EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 96, 16}, {}, 24)),
-            "groups of 24 values are no whole units of 16 bytes");
+            "16 bytes hold 32 weights of one scale, and 24 values with one scale are no multiple of that");
   EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 96, 16}, {}, 96)), "");
+  EXPECT_EQ(refusal(trial("linear_q4csw", {1, 40, 16}, {}, 40)),
+            "16 bytes hold 32 weights of one scale, and 40 values with one scale are no multiple of that");
+  EXPECT_EQ(refusal(trial("linear_q8csw", {1, 37, 16})), "") << "each channel has one";
 }
 
-TEST_F(DecodeTest, WhatDoesNotFitIsRefused) {
+TEST_F(DecodeTest, TunablesOfTheOtherKernelAreRefusedByName) {
+  for (const char* name : {"tile_m", "tile_k", "subgroup_m", "subgroup_n", "stages", "splits", "matrices",
+                           "fragment_m", "fragment_n", "fragment_k"}) {
+    EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{name, 16}})),
+              std::string(name) + " does not count where operands go from memory to registers: leave it out");
+  }
   EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{"tile_n", 128}})),
             "tile_n is 128, but at most 64 where operands go from memory to registers");
-  DeviceInfo amd = device_of_vendor(Vendor::Amd);
+}
+
+TEST_F(DecodeTest, MatricesWhoseElementsLieElsewhereAreRefusedUnlessPlainCodeIsAskedFor) {
+  const DeviceInfo amd = device_of_vendor(Vendor::Amd);
   EXPECT_EQ(
-      refusal_on(amd, trial("linear_q4gsw", {1, 64, 16}, {{"plain", 0}})),
+      refusal_on(amd, trial("linear_q4gsw", {1, 64, 16})),
       "operands go from memory to registers only where subgroups of 32 invocations hold the elements of "
       "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do");
-  amd.max_shared_bytes = 11000;
-  EXPECT_EQ(refusal_on(amd, trial("linear_q4gsw", {1, 64, 16})),
-            "8 subgroups need 11264 bytes of shared memory, maxComputeSharedMemorySize is 11000");
-  amd.max_shared_bytes = 32768;
-  amd.max_workgroup_invocations = 128;
-  EXPECT_EQ(refusal_on(amd, trial("linear_q4gsw", {1, 64, 16})),
+  EXPECT_EQ(refusal_on(amd, trial("linear_q4gsw", {1, 64, 16}, {{"plain", 1}})), "");
+}
+
+TEST_F(DecodeTest, SubgroupsThatNoCaseTunesFitTheDevice) {
+  const auto subgroups = [&](std::uint32_t most_invocations, std::uint32_t shared_bytes, Tune tune = {}) {
+    const Trial made = trial("linear_q4gsw", {1, 64, 16}, std::move(tune));
+    DeviceInfo small = cpu;
+    small.max_workgroup_invocations = most_invocations;
+    small.max_workgroup_size = {1024, 1024, 64};
+    small.max_shared_bytes = shared_bytes;
+    const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
+    return decode_tiling({made.params, tensors, made.forms, small, made.tune}).subgroups;
+  };
+  EXPECT_EQ(subgroups(256, 32768), 8);
+  EXPECT_EQ(subgroups(128, 32768), 4);
+  EXPECT_EQ(subgroups(256, 11000), 4) << "eight need 11264 bytes";
+  EXPECT_EQ(subgroups(128, 32768, {{"subgroups_k", 8}}), 8);
+}
+
+TEST_F(DecodeTest, SubgroupsThatACaseTunesMayNotFit) {
+  DeviceInfo small = cpu;
+  small.max_workgroup_invocations = 128;
+  EXPECT_EQ(refusal_on(small, trial("linear_q4gsw", {1, 64, 16}, {{"subgroups_k", 8}})),
             "workgroups of 256 invocations exceed the device's 128");
+  small.max_workgroup_invocations = 256;
+  small.max_shared_bytes = 11000;
+  EXPECT_EQ(refusal_on(small, trial("linear_q4gsw", {1, 64, 16}, {{"subgroups_k", 8}})),
+            "8 subgroups need 11264 bytes of shared memory, maxComputeSharedMemorySize is 11000");
 }
 
 TEST_F(DecodeTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {

@@ -18,6 +18,7 @@ constexpr std::int64_t least_columns = 8;  // neighbouring invocations of a row 
 constexpr std::int64_t most_columns = 512;
 // The most rows that leave a large device idle unless many invocations work on each.
 constexpr std::int64_t few_rows = 512;
+// The longest row of which four quads an invocation are better, however many rows there are.
 constexpr std::int64_t quads_of_short_row = 512;
 constexpr std::int64_t quads_of_few = 4;  // per invocation
 constexpr std::int64_t quads_of_many = 8;

@@ -48,7 +48,8 @@ uint of_group() { return lane_of_subgroup() / 4u; }
 uint of_four() { return lane_of_subgroup() % 4u; }
 
 // --- loads -----------------------------------------------------------------------------------------------------------
-// Channels and units that do not exist are the last ones: such channels are not stored, and x is 0 past its end.
+// Channels and units that do not exist are the last ones: such channels are not stored, and x is 0 past its end. After
+// the last step nothing is multiplied that is loaded.
 #if W_BITS == 4
 uint load_scale(uint channel, uint unit) {
   return w_half_scale(min(divide(unit * 4u, push.by_group), push.groups - 1u), channel, push.quads);
@@ -77,6 +78,8 @@ uvec4 weights_of(uvec4 unit, uint i, uint scale) {
 }
 #endif
 
+// Weights past the end are those of the last unit, whose scale may be infinite.
+uint existing_scale(uint i) { return first_value < push.depth ? scales[i] : 0u; }
 uvec4 existing_values(uint i) { return first_value + 8u * i < push.depth ? values[i] : uvec4(0u); }
 
 #define SET_B(b, words)   \
@@ -87,15 +90,15 @@ uvec4 existing_values(uint i) { return first_value + 8u * i < push.depth ? value
   SET_WORD(a, 1, low.y)     \
   SET_WORD(a, 2, high.x)    \
   SET_WORD(a, 3, high.y)
-#define ADD_FRAGMENT(f, i)                                                     \
-  {                                                                            \
-    const uvec4 low = weights_of(units[2 * (f)], i, scales[2 * (f)]);          \
-    const uvec4 high = weights_of(units[2 * (f) + 1], i, scales[2 * (f) + 1]); \
-    A_MATRIX first_weights, last_weights;                                      \
-    SET_A(first_weights, low.xy, high.xy)                                      \
-    SET_A(last_weights, low.zw, high.zw)                                       \
-    MULTIPLY_ADD(first_weights, first_values, sums[f]);                        \
-    MULTIPLY_ADD(last_weights, last_values, sums[f]);                          \
+#define ADD_FRAGMENT(f, i)                                                             \
+  {                                                                                    \
+    const uvec4 low = weights_of(units[2 * (f)], i, existing_scale(2 * (f)));          \
+    const uvec4 high = weights_of(units[2 * (f) + 1], i, existing_scale(2 * (f) + 1)); \
+    A_MATRIX first_weights, last_weights;                                              \
+    SET_A(first_weights, low.xy, high.xy)                                              \
+    SET_A(last_weights, low.zw, high.zw)                                               \
+    MULTIPLY_ADD(first_weights, first_values, sums[f]);                                \
+    MULTIPLY_ADD(last_weights, last_values, sums[f]);                                  \
   }
 #define ADD_EIGHT(i)                        \
   {                                         \
