@@ -51,9 +51,7 @@ uint of_four() { return lane_of_subgroup() % 4u; }
 // Channels and units that do not exist are the last ones: such channels are not stored, and x is 0 past its end. After
 // the last step nothing is multiplied that is loaded.
 #if W_BITS == 4
-uint load_scale(uint channel, uint unit) {
-  return w_half_scale(min(divide(unit * 4u, push.by_group), push.groups - 1u), channel, push.quads);
-}
+uint load_scale(uint channel, uint unit) { return w_half_scale(divide(unit * 4u, push.by_group), channel, push.quads); }
 #else
 uint load_scale(uint channel, uint unit) { return 0u; }
 #endif
@@ -78,8 +76,6 @@ uvec4 weights_of(uvec4 unit, uint i, uint scale) {
 }
 #endif
 
-// Weights past the end are those of the last unit, whose scale may be infinite.
-uint existing_scale(uint i) { return first_value < push.depth ? scales[i] : 0u; }
 uvec4 existing_values(uint i) { return first_value + 8u * i < push.depth ? values[i] : uvec4(0u); }
 
 #define SET_B(b, words)   \
@@ -90,15 +86,15 @@ uvec4 existing_values(uint i) { return first_value + 8u * i < push.depth ? value
   SET_WORD(a, 1, low.y)     \
   SET_WORD(a, 2, high.x)    \
   SET_WORD(a, 3, high.y)
-#define ADD_FRAGMENT(f, i)                                                             \
-  {                                                                                    \
-    const uvec4 low = weights_of(units[2 * (f)], i, existing_scale(2 * (f)));          \
-    const uvec4 high = weights_of(units[2 * (f) + 1], i, existing_scale(2 * (f) + 1)); \
-    A_MATRIX first_weights, last_weights;                                              \
-    SET_A(first_weights, low.xy, high.xy)                                              \
-    SET_A(last_weights, low.zw, high.zw)                                               \
-    MULTIPLY_ADD(first_weights, first_values, sums[f]);                                \
-    MULTIPLY_ADD(last_weights, last_values, sums[f]);                                  \
+#define ADD_FRAGMENT(f, i)                                                     \
+  {                                                                            \
+    const uvec4 low = weights_of(units[2 * (f)], i, scales[2 * (f)]);          \
+    const uvec4 high = weights_of(units[2 * (f) + 1], i, scales[2 * (f) + 1]); \
+    A_MATRIX first_weights, last_weights;                                      \
+    SET_A(first_weights, low.xy, high.xy)                                      \
+    SET_A(last_weights, low.zw, high.zw)                                       \
+    MULTIPLY_ADD(first_weights, first_values, sums[f]);                        \
+    MULTIPLY_ADD(last_weights, last_values, sums[f]);                          \
   }
 #define ADD_EIGHT(i)                        \
   {                                         \
@@ -125,7 +121,6 @@ uint place_of(uint subgroup, uint row) { return (subgroup * ROWS + row) * (QUADS
 void store_sums(Tile tile) {
   for (uint i = gl_LocalInvocationID.x; i < ROWS * QUADS; i += gl_WorkGroupSize.x) {
     const uint row = i / QUADS, quad = i % QUADS, slot = tile.first_slot + row;
-    if (slot >= push.slots || tile.first_quad + quad >= END_OF_QUADS) continue;
     vec4 sum = vec4(0.0);
     for (uint subgroup = 0u; subgroup < SUBGROUPS; ++subgroup) {
       sum += uintBitsToFloat(pool[place_of(subgroup, row) + quad]);
