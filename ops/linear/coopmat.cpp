@@ -4,6 +4,7 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
+#include "ops/linear/coopmat_dispatch.h"
 #include "ops/linear/coopmat_tiling.h"
 #include "ops/linear/decode.h"
 #include "ops/linear/tensors.h"
@@ -60,11 +61,7 @@ ProductNeeds needs_of(const BuildContext& context, const CoopmatTiling& tiling, 
 }
 
 void add_defines(Dispatch& product, const CoopmatTiling& tiling) {
-  set_define(product, "MATRICES", tiling.plain ? 0 : 1);
-  if (!tiling.plain && tiling.fragment.extension == MatrixExtension::Khr) add_khr_matrices(product.defines);
-  set_define(product, "FRAGMENT_M", tiling.fragment.m);
-  set_define(product, "FRAGMENT_N", tiling.fragment.n);
-  set_define(product, "FRAGMENT_K", tiling.fragment.k);
+  add_fragment(product, tiling.fragment, tiling.plain);
   set_define(product, "ELEMENTS", tiling.plain ? 0 : tiling.fragment.m * tiling.fragment.n / tiling.lanes);
   set_define(product, "FRAGMENTS_M", tiling.fragments_m());
   set_define(product, "FRAGMENTS_N", tiling.fragments_n());
@@ -224,7 +221,8 @@ std::optional<std::string> unsupported_reason(const BuildContext& context, const
 double unit_error(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
-  const std::int64_t last = (takes_decode(context) ? decode_tiling(context).subgroups : tiling.splits) + 5;
+  const std::int64_t last =
+      (takes_decode(context) ? decode_tiling(context, kind).subgroups : tiling.splits) + 5;
   if (!kind.is_real()) return gamma_of(linear.groups() + last);
   const double of_sums = gamma_of(linear.k + 1 + last);
   return kind.is_real_int4() ? of_sums + error_of_half_weights * (1 + of_sums) : of_sums;
@@ -316,12 +314,8 @@ std::optional<std::string> tiling_unsupported_reason(const CoopmatTiling& tiling
 
 void set_tiling_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64_t tiles_n, const Slots& slots,
                      const DeviceInfo& device) {
-  const std::int64_t local = tiling.invocations();
-  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  const std::int64_t workgroups = div_up(slots.all, tiling.m) * tiles_n * tiling.splits;
-  product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
-  product.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
-  if (!tiling.plain) demand_subgroup_size(product, device);
+  set_workgroups(product, div_up(slots.all, tiling.m) * tiles_n * tiling.splits, tiling.invocations(),
+                 tiling.shared_bytes(), tiling.plain, device);
 }
 
 bool has_matrices(const DeviceInfo& device, const LinearKind& kind) {

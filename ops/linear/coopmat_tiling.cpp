@@ -1,5 +1,6 @@
 #include "ops/linear/coopmat_tiling.h"
 
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/linear/tensors.h"
 
@@ -20,11 +21,6 @@ constexpr std::int64_t bytes_of_unit = CoopmatTiling::bytes_of_unit;
 
 std::int64_t whole(std::int64_t value, std::int64_t of) {
   return div_up(value, of) * of;
-}
-
-/// The iterations of a loop that contains loops: the check that finds its end counts too.
-std::int64_t turns(std::int64_t count, std::int64_t inside = 0) {
-  return count * (1 + inside) + 1;
 }
 
 /// Whether the kernel can use such fragments: whole units of 16 bytes in every direction, and as many

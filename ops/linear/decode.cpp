@@ -3,6 +3,7 @@
 #include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
+#include "ops/linear/coopmat_dispatch.h"
 #include "ops/linear/coopmat_tiling.h"
 
 #include <fmt/format.h>
@@ -29,25 +30,11 @@ std::int64_t values_of_unit(const LinearKind& kind) {
 }
 
 void add_defines(Dispatch& product, const DecodeTiling& tiling, const LinearKind& kind) {
-  set_define(product, "MATRICES", tiling.plain ? 0 : 1);
-  if (!tiling.plain) add_khr_matrices(product.defines);
-  set_define(product, "FRAGMENT_M", fragment.m);
-  set_define(product, "FRAGMENT_N", fragment.n);
-  set_define(product, "FRAGMENT_K", fragment.k);
+  add_fragment(product, fragment, tiling.plain);
   set_define(product, "ELEMENTS", sums_of_lane);
   set_define(product, "FRAGMENTS", tiling.fragments);
   set_define(product, "SUBGROUPS", tiling.subgroups);
   set_define(product, "EIGHTS", values_of_unit(kind) / 8);
-}
-
-void set_decode_grid(Dispatch& product, const DecodeTiling& tiling, std::int64_t tiles_n, const Slots& slots,
-                     const DeviceInfo& device) {
-  const std::int64_t local = tiling.invocations();
-  const std::int64_t workgroups = div_up(slots.all, DecodeTiling::rows) * tiles_n;
-  product.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  product.workgroups = fold_grid(workgroups * local, product.local_size[0], device.max_workgroup_count[0]);
-  product.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
-  if (!tiling.plain) demand_subgroup_size(product, device);
 }
 
 /// Weights are packed so that units of 16 bytes follow each other, each of one group.
@@ -56,11 +43,6 @@ Packing packing_of(const Linear& linear, const LinearKind& kind) {
   const Slab slab =
       is_int4(kind.w) ? slab_of_groups(linear.group_size, unit, unit) : Slab{.depth = unit, .padded = unit};
   return {.by_rows = true, .for_halves = true, .slab_depth = slab.depth, .padded_depth = slab.padded};
-}
-
-/// The iterations of a loop that contains loops: the check that finds its end counts too.
-std::int64_t turns(std::int64_t count, std::int64_t inside = 0) {
-  return count * (1 + inside) + 1;
 }
 
 /// The loop iterations of an invocation in plain code, loop by loop as in shaders/linear/linear_decode.comp
@@ -85,11 +67,10 @@ bool takes_decode(const ImplPoint& point) {
   return point.tuned("operands", 1) == in_registers;
 }
 
-DecodeTiling decode_tiling(const BuildContext& context) {
-  constexpr LinearKind halves{XKind::Real, WeightKind::Int8};
+DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
   DecodeTiling tiling;
-  tiling.plain = context.tuned("plain", fragment_of(device, halves) ? 0 : 1) != 0;
+  tiling.plain = context.tuned("plain", fragment_of(device, kind) ? 0 : 1) != 0;
   tiling.fragments =
       context.tuned("tile_n", DecodeTiling::channels_of_fragment) / DecodeTiling::channels_of_fragment;
   tiling.subgroups = context.tuned("subgroups_k", most_subgroups);
@@ -103,7 +84,7 @@ DecodeTiling decode_tiling(const BuildContext& context) {
 
 Program decode_program(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  const DecodeTiling tiling = decode_tiling(context);
+  const DecodeTiling tiling = decode_tiling(context, kind);
   ProductNeeds needs;
   needs.packing = packing_of(linear, kind);
   needs.bakes = !tiling.plain && wants_bake(context);
@@ -113,7 +94,8 @@ Program decode_program(const BuildContext& context, const LinearKind& kind) {
   const Slots slots = add_operands(program, product, context, kind, needs);
   add_defines(product, tiling, kind);
   set_constant(product, "pool_units", tiling.pool_units());
-  set_decode_grid(product, tiling, needs.tiles_n(linear.n), slots, context.device);
+  set_workgroups(product, div_up(slots.all, DecodeTiling::rows) * needs.tiles_n(linear.n),
+                 tiling.invocations(), tiling.shared_bytes(), tiling.plain, context.device);
   program.dispatches.push_back(std::move(product));
   return program;
 }
@@ -140,7 +122,7 @@ std::optional<std::string> decode_invalid_reason(const ImplPoint& point, const L
 
 std::optional<std::string> decode_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  const DecodeTiling tiling = decode_tiling(context);
+  const DecodeTiling tiling = decode_tiling(context, kind);
   const DeviceInfo& device = context.device;
   if (!tiling.plain && !device.places_matrices()) {
     return "operands go from memory to registers only where subgroups of 32 invocations hold the elements of "

@@ -35,7 +35,7 @@ bool takes_decode(const ImplPoint& point);
 
 /// The tunables `tile_n` and `subgroups_k`, or one fragment and as many subgroups, up to 8, as fit the
 /// device.
-DecodeTiling decode_tiling(const BuildContext& context);
+DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind);
 
 /// The program of impl `coopmat` for a point that takes_decode() and that neither reason below refuses.
 Program decode_program(const BuildContext& context, const LinearKind& kind);

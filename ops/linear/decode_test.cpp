@@ -91,6 +91,7 @@ TEST_F(DecodeTest, MatricesWhoseElementsLieElsewhereAreRefusedUnlessPlainCodeIsA
 }
 
 TEST_F(DecodeTest, SubgroupsThatNoCaseTunesFitTheDevice) {
+  constexpr LinearKind int4{XKind::Real, WeightKind::Int4HighFirst};
   const auto subgroups = [&](std::uint32_t most_invocations, std::uint32_t shared_bytes, Tune tune = {}) {
     const Trial made = trial("linear_q4gsw", {1, 64, 16}, std::move(tune));
     DeviceInfo small = cpu;
@@ -98,7 +99,7 @@ TEST_F(DecodeTest, SubgroupsThatNoCaseTunesFitTheDevice) {
     small.max_workgroup_size = {1024, 1024, 64};
     small.max_shared_bytes = shared_bytes;
     const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
-    return decode_tiling({made.params, tensors, made.forms, small, made.tune}).subgroups;
+    return decode_tiling({made.params, tensors, made.forms, small, made.tune}, int4).subgroups;
   };
   EXPECT_EQ(subgroups(256, 32768), 8);
   EXPECT_EQ(subgroups(128, 32768), 4);

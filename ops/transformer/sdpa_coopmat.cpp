@@ -2,6 +2,7 @@
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
 #include "ops/linear/coopmat.h"
+#include "ops/linear/coopmat_dispatch.h"
 #include "ops/linear/coopmat_tiling.h"
 #include "ops/transformer/sdpa.h"
 #include "ops/transformer/sdpa_tiling.h"
@@ -24,11 +25,9 @@ constexpr double error_of_half_weight = 0x1p-11;
 
 void add_fragments(Dispatch& dispatch, const AttentionTiling& tiling, std::int64_t columns,
                    std::int64_t elements) {
-  set_define(dispatch, "MATRICES", tiling.plain ? 0 : 1);
-  if (!tiling.plain && tiling.fragment.extension == MatrixExtension::Khr) add_khr_matrices(dispatch.defines);
-  set_define(dispatch, "FRAGMENT_M", tiling.fragment.m);
-  set_define(dispatch, "FRAGMENT_N", columns);
-  set_define(dispatch, "FRAGMENT_K", tiling.fragment.k);
+  Fragment fragment = tiling.fragment;
+  fragment.n = columns;
+  add_fragment(dispatch, fragment, tiling.plain);
   set_define(dispatch, "ELEMENTS", elements);
   set_define(dispatch, "SUBGROUPS", tiling.subgroups);
   set_define(dispatch, "UNITS_OF_ROW", tiling.units_of_row());
@@ -101,12 +100,8 @@ Program build(const BuildContext& context) {
   const bool joins = tiling.splits > 1;
   const Resource y = joins ? add_parts(program, op, tiling.splits) : Resource::tensor(index_of_y(context));
   bind_at(dispatch, "Y_AT", y);
-  const std::int64_t local = tiling.invocations();
-  dispatch.local_size = {static_cast<std::uint32_t>(local), 1, 1};
-  dispatch.workgroups =
-      fold_grid(workgroups * local, dispatch.local_size[0], context.device.max_workgroup_count[0]);
-  dispatch.shared_bytes = static_cast<std::uint32_t>(tiling.shared_bytes());
-  if (!tiling.plain) demand_subgroup_size(dispatch, context.device);
+  set_workgroups(dispatch, workgroups, tiling.invocations(), tiling.shared_bytes(), tiling.plain,
+                 context.device);
   program.dispatches.push_back(std::move(dispatch));
   if (joins) program.dispatches.push_back(join_parts(context, op, tiling.splits, y));
   return program;

@@ -44,9 +44,6 @@ uvec4 values[EIGHTS];
 uint first_value;  // along K
 SUM_MATRIX sums[FRAGMENTS];
 
-uint of_group() { return lane_of_subgroup() / 4u; }
-uint of_four() { return lane_of_subgroup() % 4u; }
-
 // --- loads -----------------------------------------------------------------------------------------------------------
 // Channels and units that do not exist are the last ones: such channels are not stored, and x is 0 past its end. After
 // the last step nothing is multiplied that is loaded.

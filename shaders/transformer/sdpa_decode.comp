@@ -67,9 +67,6 @@ B_MATRIX q_columns[2 * K_UNITS];
 SUM_MATRIX scores;
 SUM_MATRIX sums[4 * V_UNITS];
 
-uint of_group() { return lane_of_subgroup() / 4u; }
-uint of_four() { return lane_of_subgroup() % 4u; }
-
 // --- loads -----------------------------------------------------------------------------------------------------------
 // Rows past the last key that is seen are those of that key; units past the row's end are its last one.
 uint first_unit(uint key) { return guard_words / 4u + row_of_key(query, min(key, stop - 1u)) * UNITS_OF_ROW; }
