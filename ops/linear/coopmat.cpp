@@ -133,7 +133,6 @@ void add_load_order(Dispatch& product, const BuildContext& context) {
 
 Program build(const BuildContext& context, const LinearKind& kind, const Images& images = {}) {
   const Linear linear = references::checked_linear(context.params);
-  if (takes_decode(context)) return decode_program(context, kind);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   const std::int64_t quads = div_up(linear.n, 4);
   Program program;
@@ -159,7 +158,7 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
   if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
     return "x is f32, which half floats would round: use f16 or another impl";
   }
-  if (takes_decode(point)) {
+  if (asks_for_decode(point)) {
     if (auto reason = decode_invalid_reason(point, kind)) return reason;
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
@@ -207,9 +206,9 @@ std::string wrong_text(const DeviceInfo& device, std::string_view types) {
   return wrong.empty() ? "" : fmt::format("; the device multiplies wrongly by {}", fmt::join(wrong, ", by "));
 }
 
-std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
+/// Of the kernel whose operands lie in shared memory.
+std::optional<std::string> slabs_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   if (auto reason = matrices_unsupported_reason(context, kind)) return reason;
-  if (takes_decode(context)) return decode_unsupported_reason(context, kind);
   const CoopmatTiling tiling = coopmat_tiling(context, kind);
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, tiling.packing())) return reason;
   return tiling_unsupported_reason(tiling, context.device);
@@ -219,13 +218,14 @@ std::optional<std::string> unsupported_reason(const BuildContext& context, const
 /// adding each group of integers, and each part of K; of scale, bias and requantization. Rounding weights to
 /// halves before comes on top.
 double unit_error(const BuildContext& context, const LinearKind& kind) {
+  constexpr std::int64_t last = 5;
   const Linear linear = references::checked_linear(context.params);
-  const CoopmatTiling tiling = coopmat_tiling(context, kind);
-  const std::int64_t last =
-      (takes_decode(context) ? decode_tiling(context, kind).subgroups : tiling.splits) + 5;
-  if (!kind.is_real()) return gamma_of(linear.groups() + last);
-  const double of_sums = gamma_of(linear.k + 1 + last);
-  return kind.is_real_int4() ? of_sums + error_of_half_weights * (1 + of_sums) : of_sums;
+  const bool decodes = takes_decode(context, kind);
+  const std::int64_t parts = decodes ? decode_roundings(context, kind) : coopmat_tiling(context, kind).splits;
+  if (!kind.is_real()) return gamma_of((decodes ? 0 : linear.groups()) + parts + last);
+  const double of_sums = gamma_of(linear.k + 1 + parts + last);
+  const bool rounds_weights = kind.is_real_int4() && !(decodes && scales_sums(linear, kind));
+  return rounds_weights ? of_sums + error_of_half_weights * (1 + of_sums) : of_sums;
 }
 
 const char* summary_of(const LinearKind& kind) {
@@ -254,8 +254,10 @@ std::vector<Tunable> tunables_of_tiles(const LinearKind& kind) {
        .allowed = {16, 32, 64, 128}},
       {.name = "subgroups_k",
        .doc = "subgroups that share the K of their part of a tile",
-       .allowed = {1, 2, 4, 8}},
-      {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, used alternately"},
+       .allowed = {1, 2, 4, 8, 16}},
+      {.name = "stages",
+       .max = 2,
+       .doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once"},
       {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
       {.name = "matrices",
        .max = 2,
@@ -328,19 +330,19 @@ Program coopmat_convolution(const BuildContext& context, const LinearKind& kind,
 
 std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildContext& context,
                                                                   const LinearKind& kind) {
-  return unsupported_reason(context, kind);
+  return slabs_unsupported_reason(context, kind);
 }
 
 std::vector<Tunable> coopmat_tunables(const LinearKind& kind) {
   std::vector<Tunable> tunables = tunables_of_tiles(kind);
-  if (kind.is_real()) {
-    tunables.push_back(
-        {.name = "operands",
-         .doc =
-             "where x and w become operands of matrices: 1: shared memory, the default; 2: registers, for a "
-             "few rows, where the device's matrices allow it, with sizes by tile_n (16, 32 or 64) and "
-             "subgroups_k alone",
-         .allowed = {1, 2}});
+  if (kind.is_real() || kind.is_grouped()) {
+    tunables.push_back({.name = "operands",
+                        .doc = "where x and w become operands of matrices: 1: shared memory; 2: registers, "
+                               "the default for a few "
+                               "rows where the device's matrices are of halves and allow it, with sizes by "
+                               "tile_n (16, 32 or 64), "
+                               "subgroups_k and stages alone",
+                        .allowed = {1, 2}});
   }
   return tunables;
 }
@@ -349,10 +351,20 @@ Impl coopmat_linear(const LinearKind& kind) {
   Impl impl{.name = "coopmat"};
   impl.summary = summary_of(kind);
   impl.ceiling = kind.is_real() ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
+  if (kind.is_grouped()) {
+    impl.ceiling_here = [kind](const BuildContext& context) {
+      return takes_decode(context, kind) ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
+    };
+  }
   impl.tunables = coopmat_tunables(kind);
-  impl.build = [kind](const BuildContext& context) { return build(context, kind); };
+  impl.build = [kind](const BuildContext& context) {
+    return takes_decode(context, kind) ? decode_program(context, kind) : build(context, kind);
+  };
   impl.invalid_reason = [kind](const ImplPoint& point) { return invalid_reason(point, kind); };
-  impl.unsupported_reason = [kind](const BuildContext& context) { return unsupported_reason(context, kind); };
+  impl.unsupported_reason = [kind](const BuildContext& context) {
+    return takes_decode(context, kind) ? decode_unsupported_reason(context, kind)
+                                       : slabs_unsupported_reason(context, kind);
+  };
   impl.unit_error = [kind](const BuildContext& context) { return unit_error(context, kind); };
   return impl;
 }

@@ -19,41 +19,110 @@ using references::Linear;
 
 constexpr std::int64_t bytes_of_unit = 16;
 constexpr std::int64_t in_registers = 2;  // the tunable `operands`
-constexpr std::int64_t most_subgroups = 8;
 // Of a product: 16 output channels by 8 rows of x by 16 values along K.
 constexpr Fragment fragment{16, 8, 16, MatrixExtension::Khr};
 constexpr std::int64_t sums_of_lane = fragment.m * fragment.n / DecodeTiling::lanes;
 constexpr std::int64_t words_of_operands = 4 + 2;  // of an invocation: common/placed_matrices.glslh
 
+constexpr std::int64_t units_of_subgroup = 4;  // along K, of 16 bytes each
+constexpr std::array<const char*, 9> of_the_other_kernel{"tile_m",     "tile_k",     "subgroup_m",
+                                                         "subgroup_n", "splits",     "matrices",
+                                                         "fragment_m", "fragment_n", "fragment_k"};
+
 std::int64_t values_of_unit(const LinearKind& kind) {
   return is_int4(kind.w) ? 32 : 16;
 }
 
-void add_defines(Dispatch& product, const DecodeTiling& tiling, const LinearKind& kind) {
+/// The steps along K in which each subgroup multiplies four units of weights.
+std::int64_t steps_of_subgroup(const Linear& linear, const LinearKind& kind, std::int64_t subgroups) {
+  return div_up(div_up(linear.k, values_of_unit(kind)), units_of_subgroup * subgroups);
+}
+
+/// The matrices are of halves, whatever x is.
+LinearKind kind_of_matrices(const LinearKind& kind) {
+  return {XKind::Real, kind.w};
+}
+
+void add_defines(Dispatch& product, const DecodeTiling& tiling, const Linear& linear,
+                 const LinearKind& kind) {
   add_fragment(product, fragment, tiling.plain);
   set_define(product, "ELEMENTS", sums_of_lane);
   set_define(product, "FRAGMENTS", tiling.fragments);
   set_define(product, "SUBGROUPS", tiling.subgroups);
+  set_define(product, "STAGES", tiling.stages);
+  set_define(product, "SCALES_SUMS", scales_sums(linear, kind) ? 1 : 0);
   set_define(product, "EIGHTS", values_of_unit(kind) / 8);
 }
 
-/// Weights are packed so that units of 16 bytes follow each other, each of one group.
+/// Weights are packed so that units of 16 bytes follow each other, each of one group. Bytes of x become
+/// halves in another order than halves do, which grouped weights follow.
 Packing packing_of(const Linear& linear, const LinearKind& kind) {
   const std::int64_t unit = values_of_unit(kind);
   const Slab slab =
       is_int4(kind.w) ? slab_of_groups(linear.group_size, unit, unit) : Slab{.depth = unit, .padded = unit};
-  return {.by_rows = true, .for_halves = true, .slab_depth = slab.depth, .padded_depth = slab.padded};
+  return {
+      .by_rows = true, .for_halves = kind.is_real(), .slab_depth = slab.depth, .padded_depth = slab.padded};
 }
 
 /// The loop iterations of an invocation in plain code, loop by loop as in shaders/linear/linear_decode.comp
 /// and common/placed_matrices.glslh.
 std::int64_t plain_turns(const DecodeTiling& tiling, const Linear& linear, const LinearKind& kind) {
-  const std::int64_t eights = values_of_unit(kind) / 8, products = eights * tiling.fragments * 2;
+  const std::int64_t eights = values_of_unit(kind) / 8;
   const std::int64_t of_product = turns(4) + turns(2) + turns(sums_of_lane, turns(fragment.k / 2));
   const std::int64_t of_loads = turns(2 * tiling.fragments) + turns(eights);
-  const std::int64_t steps = div_up(div_up(linear.k, values_of_unit(kind)), 4 * tiling.subgroups);
-  return of_loads + turns(steps, products * of_product + of_loads) +
+  const std::int64_t of_step = turns(eights, tiling.fragments * 2 * of_product) + of_loads;
+  const std::int64_t rounds = div_up(steps_of_subgroup(linear, kind, tiling.subgroups), tiling.stages);
+  return tiling.stages * of_loads + turns(rounds, tiling.stages * of_step) +
          turns(tiling.channels(), turns(tiling.subgroups));
+}
+
+/// Whether the kernel computes such products at all.
+bool can_multiply(const Params& params, const LinearKind& kind) {
+  if (kind.is_grouped()) return true;
+  return kind.is_real() && references::checked_linear(params).real == DType::F16;
+}
+
+// As an H200 has it (shaders/NOTES.md). Workgroups of 16 subgroups, or two of 8, occupy a shader core.
+constexpr std::int64_t subgroups_of_core = 16;
+constexpr std::int64_t most_rows = 16;
+
+/// Whether there are about as many workgroups of this many fragments as shader cores, or more.
+bool occupies(const Linear& linear, std::int64_t fragments, std::int64_t cores) {
+  const std::int64_t workgroups = div_up(linear.n, fragments * DecodeTiling::channels_of_fragment);
+  return 10 * workgroups >= 9 * cores;
+}
+
+/// One row is faster by linear_gemv.comp, unless two steps, loaded at once, are all of it. A second row of x
+/// costs that kernel less than what is done here for all eight rows, where sums are scaled; so does
+/// quantizing x.
+bool is_fast(const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
+  const std::int64_t rows = linear.rows();
+  if (rows > most_rows) return false;
+  if (rows > DecodeTiling::rows) return !occupies(linear, 4, device.shader_cores_or_assumed());
+  if (kind.is_grouped()) return rows > 2;
+  if (rows > 1) return true;
+  return is_int4(kind.w) && steps_of_subgroup(linear, kind, subgroups_of_core) == 2;
+}
+
+/// The more channels a workgroup has, the fewer times x is loaded, as long as all shader cores have one.
+/// Where sums are scaled, four fragments take too many registers.
+DecodeTiling fast_tiling(const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
+  const std::int64_t cores = device.shader_cores_or_assumed();
+  const std::int64_t steps = steps_of_subgroup(linear, kind, subgroups_of_core);
+  const bool has_many_channels = occupies(linear, 4, cores) && linear.rows() > 1;
+  DecodeTiling tiling;
+  if (has_many_channels) {
+    tiling.fragments = kind.is_grouped() ? 2 : 4;
+  } else if (steps > 2 && occupies(linear, 2, cores)) {
+    tiling.fragments = 2;
+  }
+  const bool shares_core = has_many_channels || linear.rows() > DecodeTiling::rows;
+  tiling.subgroups = shares_core ? subgroups_of_core / 2 : subgroups_of_core;
+  while (tiling.subgroups > 1 && steps_of_subgroup(linear, kind, tiling.subgroups / 2) == 1) {
+    tiling.subgroups /= 2;
+  }
+  tiling.stages = !shares_core && steps == 2 ? 2 : 1;
+  return tiling;
 }
 
 }  // namespace
@@ -63,17 +132,30 @@ std::int64_t DecodeTiling::shared_bytes() const {
   return pool_units() * bytes_of_unit + exchanged;
 }
 
-bool takes_decode(const ImplPoint& point) {
+bool scales_sums(const Linear& linear, const LinearKind& kind) {
+  return is_int4(kind.w) && linear.group_size % (units_of_subgroup * values_of_unit(kind)) == 0;
+}
+
+bool asks_for_decode(const ImplPoint& point) {
   return point.tuned("operands", 1) == in_registers;
+}
+
+bool takes_decode(const BuildContext& context, const LinearKind& kind) {
+  if (context.tune.contains("operands")) return asks_for_decode(context);
+  const bool is_free = std::ranges::all_of(
+      context.tune, [](const auto& tuned) { return tuned.first == "weights" || tuned.first == "bake"; });
+  return is_free && context.device.places_matrices() && can_multiply(context.params, kind) &&
+         is_fast(references::checked_linear(context.params), kind, context.device) &&
+         !decode_invalid_reason(context, kind) && !decode_unsupported_reason(context, kind);
 }
 
 DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
-  DecodeTiling tiling;
-  tiling.plain = context.tuned("plain", fragment_of(device, kind) ? 0 : 1) != 0;
-  tiling.fragments =
-      context.tuned("tile_n", DecodeTiling::channels_of_fragment) / DecodeTiling::channels_of_fragment;
-  tiling.subgroups = context.tuned("subgroups_k", most_subgroups);
+  DecodeTiling tiling = fast_tiling(references::checked_linear(context.params), kind, device);
+  tiling.plain = context.tuned("plain", fragment_of(device, kind_of_matrices(kind)) ? 0 : 1) != 0;
+  tiling.fragments = context.tuned("tile_n", tiling.channels()) / DecodeTiling::channels_of_fragment;
+  tiling.subgroups = context.tuned("subgroups_k", tiling.subgroups);
+  tiling.stages = context.tuned("stages", tiling.stages);
   const auto is_too_large = [&] {
     return tiling.invocations() > most_invocations(device) || tiling.shared_bytes() > device.max_shared_bytes;
   };
@@ -82,17 +164,25 @@ DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind) 
   return tiling;
 }
 
+std::int64_t decode_roundings(const BuildContext& context, const LinearKind& kind) {
+  const Linear linear = references::checked_linear(context.params);
+  const DecodeTiling tiling = decode_tiling(context, kind);
+  return steps_of_subgroup(linear, kind, tiling.subgroups) + tiling.subgroups;
+}
+
 Program decode_program(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const DecodeTiling tiling = decode_tiling(context, kind);
   ProductNeeds needs;
   needs.packing = packing_of(linear, kind);
+  needs.x_words = 4;
+  needs.scales_sums = scales_sums(linear, kind);
   needs.bakes = !tiling.plain && wants_bake(context);
   needs.columns_of_workgroup = tiling.channels();
   Program program;
   Dispatch product{.label = "product", .shader = "linear_decode.comp"};
   const Slots slots = add_operands(program, product, context, kind, needs);
-  add_defines(product, tiling, kind);
+  add_defines(product, tiling, linear, kind);
   set_constant(product, "pool_units", tiling.pool_units());
   set_workgroups(product, div_up(slots.all, DecodeTiling::rows) * needs.tiles_n(linear.n),
                  tiling.invocations(), tiling.shared_bytes(), tiling.plain, context.device);
@@ -101,9 +191,6 @@ Program decode_program(const BuildContext& context, const LinearKind& kind) {
 }
 
 std::optional<std::string> decode_invalid_reason(const ImplPoint& point, const LinearKind& kind) {
-  constexpr std::array<const char*, 10> of_the_other_kernel{
-      "tile_m", "tile_k",   "subgroup_m", "subgroup_n", "stages",
-      "splits", "matrices", "fragment_m", "fragment_n", "fragment_k"};
   for (const char* name : of_the_other_kernel) {
     if (!point.tune.contains(name)) continue;
     return fmt::format("{} does not count where operands go from memory to registers: leave it out", name);
@@ -113,11 +200,15 @@ std::optional<std::string> decode_invalid_reason(const ImplPoint& point, const L
     return fmt::format("tile_n is {}, but at most 64 where operands go from memory to registers", channels);
   }
   const Linear linear = references::checked_linear(point.params);
+  // Where sums of integers are scaled, all that a subgroup adds at once must have one scale.
+  const std::int64_t values =
+      kind.is_grouped() ? units_of_subgroup * values_of_unit(kind) : values_of_unit(kind);
   const Packing packing = packing_of(linear, kind);
-  if (packing.padded_depth == packing.slab_depth) return std::nullopt;
-  return fmt::format(
-      "16 bytes hold {} weights of one scale, and {} values with one scale are no multiple of that",
-      values_of_unit(kind), linear.group_size);
+  if (packing.padded_depth == packing.slab_depth && (!is_int4(kind.w) || linear.group_size % values == 0))
+    return std::nullopt;
+  return fmt::format("{} hold {} weights of one scale, and {} values with one scale are no multiple of that",
+                     kind.is_grouped() ? "the 16 bytes of each of four invocations" : "16 bytes", values,
+                     linear.group_size);
 }
 
 std::optional<std::string> decode_unsupported_reason(const BuildContext& context, const LinearKind& kind) {

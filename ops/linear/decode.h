@@ -7,8 +7,9 @@
 #include <optional>
 #include <string>
 
-// Products of few rows of half floats whose weights go from memory to registers
-// (shaders/linear/linear_decode.comp): impl `coopmat` with the tunable `operands`.
+// Products of few rows whose weights go from memory to registers (shaders/linear/linear_decode.comp): impl
+// `coopmat` with the tunable `operands`, or by default. Matrices are of half floats: x is f16, or it is int8
+// and the weights have groups, whose sums are then exact in float32.
 
 namespace assay::ops {
 
@@ -21,6 +22,7 @@ struct DecodeTiling {
   bool plain = true;           ///< no cooperative matrices
   std::int64_t fragments = 1;  ///< of a workgroup, side by side along N
   std::int64_t subgroups = 8;  ///< that share K
+  std::int64_t stages = 1;     ///< steps that are loaded before the first of them is multiplied
 
   std::int64_t channels() const { return fragments * channels_of_fragment; }
   std::int64_t invocations() const { return subgroups * lanes; }
@@ -30,12 +32,22 @@ struct DecodeTiling {
   std::int64_t shared_bytes() const;
 };
 
-/// Whether impl `coopmat` takes this kernel: where a case tunes it.
-bool takes_decode(const ImplPoint& point);
+/// Whether a linear op's impl `coopmat` takes this kernel: a case tunes it, or nothing is tuned that counts
+/// for the other kernel alone, the device has the matrices, and this kernel is faster as an H200 has it
+/// (shaders/NOTES.md).
+bool takes_decode(const BuildContext& context, const LinearKind& kind);
+/// Whether a case tunes it.
+bool asks_for_decode(const ImplPoint& point);
 
-/// The tunables `tile_n` and `subgroups_k`, or one fragment and as many subgroups, up to 8, as fit the
-/// device.
+/// The tunables, or what is fast on an H200, with as many subgroups as fit the device.
 DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind);
+
+/// Whether all that a subgroup multiplies at once has one scale per channel: 128 values. Scales then multiply
+/// the sums; elsewhere the weights, which are rounded to halves.
+bool scales_sums(const references::Linear& linear, const LinearKind& kind);
+
+/// Consecutive roundings of float sums of integers in an element, those of the last steps to y left out.
+std::int64_t decode_roundings(const BuildContext& context, const LinearKind& kind);
 
 /// The program of impl `coopmat` for a point that takes_decode() and that neither reason below refuses.
 Program decode_program(const BuildContext& context, const LinearKind& kind);

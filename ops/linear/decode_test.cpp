@@ -20,7 +20,7 @@ class DecodeTest : public LinearTest {
     Trial made = trial_of(op_of(op), "coopmat", sizes, group_size);
     made.tune = std::move(tune);
     made.tune["operands"] = 2;
-    made.params.set("dtype", std::string("f16"));
+    if (op != "linear_qta8a_qga4w_qta8o") made.params.set("dtype", std::string("f16"));
     made.forms = first_forms(*made.op, made.params);
     return made;
   }
@@ -30,7 +30,23 @@ class DecodeTest : public LinearTest {
     return refusal(made);
   }
 
+  DecodeTiling tiling_on(const DeviceInfo& device, const Trial& made) {
+    const bool is_real = made.op->name == "linear_q4gsw" || made.op->name == "linear_q8csw";
+    const WeightKind weights = made.op->name == "linear_q8csw" ? WeightKind::Int8 : WeightKind::Int4LowFirst;
+    const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
+    return decode_tiling({made.params, tensors, made.forms, device, made.tune},
+                         {is_real ? XKind::Real : XKind::QuantizedRows, weights});
+  }
+
   DeviceInfo cpu = contrasting_devices().at(3);
+  DeviceInfo nvidia = [] {
+    DeviceInfo device = contrasting_devices().at(1);
+    device.shader_cores = 132;
+    device.max_workgroup_invocations = 1024;
+    device.max_workgroup_size = {1024, 1024, 64};
+    device.max_shared_bytes = 49152;
+    return device;
+  }();
 };
 
 TEST_F(DecodeTest, SumsOfAllRowsAndChannelsAreRight) {
@@ -45,6 +61,17 @@ TEST_F(DecodeTest, SumsOfAllRowsAndChannelsAreRight) {
                                 {{"tile_n", columns > 20 ? 32 : 16}, {"subgroups_k", 2}},
                                 std::string(op) == "linear_q4csw" ? k : 32));
       }
+    }
+  }
+}
+
+TEST_F(DecodeTest, SumsOfGroupsAreScaledAfterEachStep) {
+  for (const char* op : {"linear_q4gsw", "linear_q4csw", "linear_dq8ca_q4gsw", "linear_qta8a_qga4w",
+                         "linear_qta8a_qga4w_qta8o"}) {
+    for (const std::int64_t stages : {1, 2}) {
+      const Sizes sizes{9, 640, 20};
+      expect_right_here(trial(op, sizes, {{"subgroups_k", 2}, {"stages", stages}},
+                              std::string(op) == "linear_q4csw" ? sizes.k : 128));
     }
   }
 }
@@ -71,9 +98,19 @@ TEST_F(DecodeTest, SixteenBytesOfWeightsHaveOneScale) {
   EXPECT_EQ(refusal(trial("linear_q8csw", {1, 37, 16})), "") << "each channel has one";
 }
 
+TEST_F(DecodeTest, SumsOfIntegersHaveOneScaleInAStep) {
+  for (const char* op : {"linear_dq8ca_q4gsw", "linear_qta8a_qga4w", "linear_qta8a_qga4w_qta8o"}) {
+    EXPECT_EQ(
+        refusal(trial(op, {1, 192, 16}, {}, 64)),
+        "the 16 bytes of each of four invocations hold 128 weights of one scale, and 64 values with one "
+        "scale are no multiple of that");
+    EXPECT_EQ(refusal(trial(op, {1, 768, 16}, {}, 384)), "");
+  }
+}
+
 TEST_F(DecodeTest, TunablesOfTheOtherKernelAreRefusedByName) {
-  for (const char* name : {"tile_m", "tile_k", "subgroup_m", "subgroup_n", "stages", "splits", "matrices",
-                           "fragment_m", "fragment_n", "fragment_k"}) {
+  for (const char* name : {"tile_m", "tile_k", "subgroup_m", "subgroup_n", "splits", "matrices", "fragment_m",
+                           "fragment_n", "fragment_k"}) {
     EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{name, 16}})),
               std::string(name) + " does not count where operands go from memory to registers: leave it out");
   }
@@ -91,20 +128,67 @@ TEST_F(DecodeTest, MatricesWhoseElementsLieElsewhereAreRefusedUnlessPlainCodeIsA
 }
 
 TEST_F(DecodeTest, SubgroupsThatNoCaseTunesFitTheDevice) {
-  constexpr LinearKind int4{XKind::Real, WeightKind::Int4HighFirst};
   const auto subgroups = [&](std::uint32_t most_invocations, std::uint32_t shared_bytes, Tune tune = {}) {
-    const Trial made = trial("linear_q4gsw", {1, 64, 16}, std::move(tune));
     DeviceInfo small = cpu;
     small.max_workgroup_invocations = most_invocations;
     small.max_workgroup_size = {1024, 1024, 64};
     small.max_shared_bytes = shared_bytes;
-    const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
-    return decode_tiling({made.params, tensors, made.forms, small, made.tune}, int4).subgroups;
+    return tiling_on(small, trial("linear_q4gsw", {1, 512, 16}, std::move(tune))).subgroups;
   };
-  EXPECT_EQ(subgroups(256, 32768), 8);
-  EXPECT_EQ(subgroups(128, 32768), 4);
-  EXPECT_EQ(subgroups(256, 11000), 4) << "eight need 11264 bytes";
-  EXPECT_EQ(subgroups(128, 32768, {{"subgroups_k", 8}}), 8);
+  EXPECT_EQ(subgroups(512, 32768), 4) << "16 units are a step of four";
+  EXPECT_EQ(subgroups(64, 32768), 2);
+  EXPECT_EQ(subgroups(512, 5500), 2) << "four need 5632 bytes";
+  EXPECT_EQ(subgroups(64, 32768, {{"subgroups_k", 8}}), 8);
+}
+
+// On a GPU of 132 shader cores, as it is fast on an H200 (shaders/NOTES.md).
+TEST_F(DecodeTest, WorkgroupsOccupyAllShaderCores) {
+  struct Expected {
+    const char* op;
+    Sizes sizes;
+    std::int64_t fragments, subgroups, stages;
+  };
+  for (const Expected& expected : {Expected{"linear_q4gsw", {8, 4096, 14336}, 4, 8, 1},
+                                   {"linear_q8csw", {8, 4096, 14336}, 4, 8, 1},
+                                   {"linear_dq8ca_q4gsw", {8, 4096, 14336}, 2, 8, 1},
+                                   {"linear_q4gsw", {8, 14336, 4096}, 2, 16, 1},
+                                   {"linear_q4gsw", {16, 14336, 4096}, 2, 8, 1},
+                                   {"linear_q4gsw", {8, 4096, 4096}, 1, 16, 2},
+                                   {"linear_q4gsw", {1, 4096, 14336}, 1, 16, 2},
+                                   {"linear_q8csw", {8, 4096, 4096}, 2, 16, 1},
+                                   {"linear_q4gsw", {8, 2048, 2048}, 1, 16, 1},
+                                   {"linear_q4gsw", {8, 1024, 2048}, 1, 8, 1}}) {
+    const DecodeTiling tiling = tiling_on(nvidia, trial(expected.op, expected.sizes, {}, 128));
+    EXPECT_EQ(tiling.fragments, expected.fragments) << expected.op << ' ' << expected.sizes.n;
+    EXPECT_EQ(tiling.subgroups, expected.subgroups) << expected.op << ' ' << expected.sizes.k;
+    EXPECT_EQ(tiling.stages, expected.stages) << expected.op << ' ' << expected.sizes.k;
+  }
+}
+
+TEST_F(DecodeTest, FewRowsTakeItByDefaultWhereTheDeviceHasTheMatrices) {
+  const auto shader_on = [&](const DeviceInfo& device, const std::string& op, const Sizes& sizes,
+                             Tune tune = {}) {
+    Trial made = trial(op, sizes, {}, 128);
+    made.tune = std::move(tune);
+    made.as_if = [device](DeviceInfo& info) { info = device; };
+    return product_of(made).shader;
+  };
+  const std::string decode = "linear_decode.comp", slabs = "linear_coopmat.comp";
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}), decode);
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"bake", 0}}), decode);
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"operands", 1}}), slabs);
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"tile_k", 64}}), slabs);
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"plain", 1}}), slabs);
+  EXPECT_EQ(shader_on(device_of_vendor(Vendor::Amd), "linear_q4gsw", {2, 4096, 4096}), slabs);
+  EXPECT_EQ(shader_on(cpu, "linear_q4gsw", {2, 256, 16}), slabs);
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {1, 4096, 4096}), decode) << "all is loaded in two steps";
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {1, 14336, 4096}), slabs);
+  EXPECT_EQ(shader_on(nvidia, "linear_q8csw", {1, 4096, 4096}), slabs);
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {16, 4096, 4096}), decode);
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {17, 4096, 4096}), slabs);
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {9, 4096, 14336}), slabs) << "tiles read the weights once";
+  EXPECT_EQ(shader_on(nvidia, "linear_dq8ca_q4gsw", {3, 4096, 4096}), decode);
+  EXPECT_EQ(shader_on(nvidia, "linear_dq8ca_q4gsw", {2, 4096, 4096}), slabs);
 }
 
 TEST_F(DecodeTest, SubgroupsThatACaseTunesMayNotFit) {

@@ -5,6 +5,7 @@
 #include "ops/common/unit_error.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/coopmat_tiling.h"
+#include "ops/linear/decode.h"
 #include "ops/linear/tensors.h"
 #include "ops/linear/tiled.h"
 
@@ -335,7 +336,9 @@ std::vector<std::string> ranked(const BuildContext& context, const LinearKind& k
   const bool has_few = rows <= ranking.few;
   std::vector<std::string> impls;
   const bool matrices_pay = !has_few || rows > ranking.before_matrices;
-  if (matrices_pay && has_matrices(context.device, kind)) impls.emplace_back("coopmat");
+  if (takes_decode(context, kind) || (matrices_pay && has_matrices(context.device, kind))) {
+    impls.emplace_back("coopmat");
+  }
   const std::vector<std::string>& others = has_few ? ranking.for_few : ranking.for_many;
   impls.insert(impls.end(), others.begin(), others.end());
   return impls;

@@ -34,6 +34,10 @@ class LinearChoiceTest : public LinearTest {
     info.dot_product_accelerated = true;
     return info;
   }();
+  const DeviceInfo without_places = [](DeviceInfo info) {
+    info.vendor_id = 0;
+    return info;
+  }(with_matrices);
   const DeviceInfo gpu = [](DeviceInfo info) {
     info.cooperative_shapes.clear();
     std::erase(info.features, Feature::CooperativeMatrixNv);
@@ -74,7 +78,7 @@ TEST_F(LinearChoiceTest, ManyRowsAreMultipliedByMatricesWhereTheDeviceHasThem) {
 TEST_F(LinearChoiceTest, MatricesPayForFewRowsBySoManyChannels) {
   const auto of = [&](const std::string& op, std::int64_t rows, bool many) {
     const Sizes sizes{rows, 4096, many ? 14336 : 4096, {}, "f16"};
-    return choice(op, sizes, with_matrices, 128);
+    return choice(op, sizes, without_places, 128);
   };
   for (const std::string& op : of_one_int8_product) {
     EXPECT_EQ(of(op, 4, true), "gemv") << op;
@@ -96,11 +100,30 @@ TEST_F(LinearChoiceTest, MatricesPayForFewRowsBySoManyChannels) {
   EXPECT_EQ(choice("linear_q8csw", {16, 4096, 14336, {}, "f16"}, gpu), "gemv") << "a device without them";
 }
 
+// Where weights go from memory to registers: ops/linear/decode_test.cpp.
+TEST_F(LinearChoiceTest, MatricesPayForFewerRowsWhereTheirElementsHaveKnownPlaces) {
+  const auto first = [&](const std::string& op, std::int64_t columns) {
+    for (std::int64_t rows = 1; rows < 16; ++rows) {
+      if (choice(op, {rows, 14336, columns, {}, "f16"}, with_matrices, 128) == "coopmat") return rows;
+    }
+    return std::int64_t{16};
+  };
+  for (const std::int64_t columns : {4096, 14336}) {
+    EXPECT_EQ(first("linear_q4gsw", columns), 2);
+    EXPECT_EQ(first("linear_q8csw", columns), 2);
+    EXPECT_EQ(first("linear_dq8ca_q4gsw", columns), 3);
+    for (const std::string& op : of_cooperation) EXPECT_EQ(first(op, columns), 3) << op;
+    EXPECT_EQ(first("q8ta_linear", columns), columns == 4096 ? 9 : 5) << "its sums are of all of K";
+  }
+  EXPECT_EQ(choice("linear_q4gsw", {1, 4096, 4096, {}, "f16"}, with_matrices, 128), "coopmat");
+}
+
 TEST_F(LinearChoiceTest, RealValuesAreMultipliedByMatricesWhereTheyAreHalves) {
   for (const std::string& op : of_real_products) {
     EXPECT_EQ(choice(op, {64, 64, 32}, with_matrices), "tiled") << op;
+    EXPECT_EQ(choice(op, {2, 64, 32}, with_matrices), "gemv") << op;
     EXPECT_EQ(choice(op, {64, 64, 32, {}, "f16"}, with_matrices), "coopmat") << op;
-    EXPECT_EQ(choice(op, {2, 64, 32, {}, "f16"}, with_matrices), "gemv") << op;
+    EXPECT_EQ(choice(op, {2, 64, 32, {}, "f16"}, without_places), "gemv") << op;
   }
 }
 

@@ -147,7 +147,7 @@ void add_w(Program& program, Binder& binder, const BuildContext& context, const 
 
 /// Whether weights are multiplied by half-float scales, so that sums still need only a channel's factor.
 bool rounds_scales(const LinearKind& kind, const ProductNeeds& needs) {
-  return kind.is_real_int4() && needs.packing.for_halves;
+  return kind.is_real_int4() && needs.packing.for_halves && !needs.scales_sums;
 }
 
 std::string sums_define(const LinearKind& kind, const ProductNeeds& needs) {

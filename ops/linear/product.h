@@ -48,6 +48,7 @@ struct ProductNeeds {
   Layout x_layout = Layout::P4W;  ///< where x is quantized: the layout of its integers
   std::int64_t x_words = 1;       ///< words of int8 that the kernel loads at once from rows: 1, 2 or 4
   bool sums_of_groups = false;    ///< the kernel takes the sums of grouped weights, too
+  bool scales_sums = false;       ///< scales of groups multiply sums, also those of half floats
   bool by_quad = false;           ///< tables of groups have the numbers of four output channels side by side
   Packing packing;                ///< how weights are packed; `for_halves`: the kernel multiplies half floats
   bool quantizes = false;         ///< the kernel quantizes x itself
