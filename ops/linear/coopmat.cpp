@@ -162,7 +162,8 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
     if (auto reason = decode_invalid_reason(point, kind)) return reason;
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
-  if (kind.is_grouped() && references::checked_linear(point.params).group_size > largest_group) {
+  if (kind.is_grouped() && !asks_for_decode(point) &&
+      references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
   }
@@ -229,9 +230,14 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
 }
 
 const char* summary_of(const LinearKind& kind) {
+  if (kind.is_grouped()) {
+    return "subgroups multiply cooperative matrices of int8, or of half floats where these take a few rows";
+  }
   if (!kind.is_real()) return "subgroups multiply cooperative matrices of int8";
   if (!kind.is_real_int4()) return "subgroups multiply cooperative matrices of half floats";
-  return "subgroups multiply cooperative matrices of half floats, to which weights times scales are rounded";
+  return "subgroups multiply cooperative matrices of half floats, to which weights times scales are rounded; "
+         "where "
+         "these take a few rows, sums of groups of 128 values are scaled instead";
 }
 
 std::vector<Tunable> tunables_of_tiles(const LinearKind& kind) {
@@ -256,6 +262,7 @@ std::vector<Tunable> tunables_of_tiles(const LinearKind& kind) {
        .doc = "subgroups that share the K of their part of a tile",
        .allowed = {1, 2, 4, 8, 16}},
       {.name = "stages",
+       .fallback = 1,
        .max = 2,
        .doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once"},
       {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
@@ -336,12 +343,14 @@ std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildCon
 std::vector<Tunable> coopmat_tunables(const LinearKind& kind) {
   std::vector<Tunable> tunables = tunables_of_tiles(kind);
   if (kind.is_real() || kind.is_grouped()) {
+    std::ranges::find(tunables, "stages", &Tunable::name)->fallback =
+        0;  // chosen where operands are in registers
     tunables.push_back({.name = "operands",
                         .doc = "where x and w become operands of matrices: 1: shared memory; 2: registers, "
-                               "the default for a few "
-                               "rows where the device's matrices are of halves and allow it, with sizes by "
-                               "tile_n (16, 32 or 64), "
-                               "subgroups_k and stages alone",
+                               "with sizes by tile_n "
+                               "(16, 32 or 64), subgroups_k and stages alone. 2 is the default for a few "
+                               "rows where no size is tuned "
+                               "and the device's matrices of halves allow it",
                         .allowed = {1, 2}});
   }
   return tunables;

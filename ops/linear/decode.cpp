@@ -25,9 +25,9 @@ constexpr std::int64_t sums_of_lane = fragment.m * fragment.n / DecodeTiling::la
 constexpr std::int64_t words_of_operands = 4 + 2;  // of an invocation: common/placed_matrices.glslh
 
 constexpr std::int64_t units_of_subgroup = 4;  // along K, of 16 bytes each
-constexpr std::array<const char*, 9> of_the_other_kernel{"tile_m",     "tile_k",     "subgroup_m",
-                                                         "subgroup_n", "splits",     "matrices",
-                                                         "fragment_m", "fragment_n", "fragment_k"};
+constexpr std::array<const char*, 10> of_the_other_kernel{
+    "tile_m",   "tile_k",     "subgroup_m", "subgroup_n", "splits",
+    "matrices", "fragment_m", "fragment_n", "fragment_k", "lanes"};
 
 std::int64_t values_of_unit(const LinearKind& kind) {
   return is_int4(kind.w) ? 32 : 16;
@@ -85,6 +85,7 @@ bool can_multiply(const Params& params, const LinearKind& kind) {
 // As an H200 has it (shaders/NOTES.md). Workgroups of 16 subgroups, or two of 8, occupy a shader core.
 constexpr std::int64_t subgroups_of_core = 16;
 constexpr std::int64_t most_rows = 16;
+constexpr std::int64_t most_stages = 2;
 
 /// Whether there are about as many workgroups of this many fragments as shader cores, or more.
 bool occupies(const Linear& linear, std::int64_t fragments, std::int64_t cores) {
@@ -92,28 +93,33 @@ bool occupies(const Linear& linear, std::int64_t fragments, std::int64_t cores) 
   return 10 * workgroups >= 9 * cores;
 }
 
-/// One row is faster by linear_gemv.comp, unless two steps, loaded at once, are all of it. A second row of x
-/// costs that kernel less than what is done here for all eight rows, where sums are scaled; so does
-/// quantizing x.
+/// Whether all of K takes as many steps as are loaded at once.
+bool is_loaded_at_once(const Linear& linear, const LinearKind& kind) {
+  return steps_of_subgroup(linear, kind, subgroups_of_core) == most_stages;
+}
+
+/// linear_gemv.comp takes one row, where loads are all that counts: but this kernel is faster if it has all
+/// of its loads in flight. Where x is int8, linear_gemv.comp also takes a second row at little cost. Above
+/// eight rows weights are loaded twice, for which shared memory is better where there are many channels.
 bool is_fast(const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
-  const std::int64_t rows = linear.rows();
+  const std::int64_t rows = linear.rows(), cores = device.shader_cores_or_assumed();
   if (rows > most_rows) return false;
-  if (rows > DecodeTiling::rows) return !occupies(linear, 4, device.shader_cores_or_assumed());
+  if (rows > DecodeTiling::rows) return !occupies(linear, 4, cores);
   if (kind.is_grouped()) return rows > 2;
-  if (rows > 1) return true;
-  return is_int4(kind.w) && steps_of_subgroup(linear, kind, subgroups_of_core) == 2;
+  return rows > 1 ||
+         (scales_sums(linear, kind) && is_loaded_at_once(linear, kind) && occupies(linear, 1, cores));
 }
 
 /// The more channels a workgroup has, the fewer times x is loaded, as long as all shader cores have one.
-/// Where sums are scaled, four fragments take too many registers.
+/// Four fragments take too many registers where x is int8.
 DecodeTiling fast_tiling(const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
   const std::int64_t cores = device.shader_cores_or_assumed();
-  const std::int64_t steps = steps_of_subgroup(linear, kind, subgroups_of_core);
+  const bool at_once = is_loaded_at_once(linear, kind);
   const bool has_many_channels = occupies(linear, 4, cores) && linear.rows() > 1;
   DecodeTiling tiling;
   if (has_many_channels) {
     tiling.fragments = kind.is_grouped() ? 2 : 4;
-  } else if (steps > 2 && occupies(linear, 2, cores)) {
+  } else if (!at_once && occupies(linear, 2, cores)) {
     tiling.fragments = 2;
   }
   const bool shares_core = has_many_channels || linear.rows() > DecodeTiling::rows;
@@ -121,7 +127,7 @@ DecodeTiling fast_tiling(const Linear& linear, const LinearKind& kind, const Dev
   while (tiling.subgroups > 1 && steps_of_subgroup(linear, kind, tiling.subgroups / 2) == 1) {
     tiling.subgroups /= 2;
   }
-  tiling.stages = !shares_core && steps == 2 ? 2 : 1;
+  tiling.stages = at_once && !shares_core ? most_stages : 1;
   return tiling;
 }
 

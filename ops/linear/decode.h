@@ -32,8 +32,8 @@ struct DecodeTiling {
   std::int64_t shared_bytes() const;
 };
 
-/// Whether a linear op's impl `coopmat` takes this kernel: a case tunes it, or nothing is tuned that counts
-/// for the other kernel alone, the device has the matrices, and this kernel is faster as an H200 has it
+/// Whether a linear op's impl `coopmat` takes this kernel: a case tunes it, or a case tunes nothing but
+/// `weights` and `bake`, the device has the matrices, and this kernel is faster as an H200 has it
 /// (shaders/NOTES.md).
 bool takes_decode(const BuildContext& context, const LinearKind& kind);
 /// Whether a case tunes it.
@@ -42,11 +42,12 @@ bool asks_for_decode(const ImplPoint& point);
 /// The tunables, or what is fast on an H200, with as many subgroups as fit the device.
 DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind);
 
-/// Whether all that a subgroup multiplies at once has one scale per channel: 128 values. Scales then multiply
-/// the sums; elsewhere the weights, which are rounded to halves.
+/// Whether all that a subgroup multiplies at once, 128 int4 weights of a channel, has one scale, which then
+/// multiplies the sums. Elsewhere scales of groups multiply the weights, which are rounded to halves.
 bool scales_sums(const references::Linear& linear, const LinearKind& kind);
 
-/// Consecutive roundings of float sums of integers in an element, those of the last steps to y left out.
+/// Consecutive roundings in an element that the steps of a subgroup, and sums of subgroups, add to those of
+/// products.
 std::int64_t decode_roundings(const BuildContext& context, const LinearKind& kind);
 
 /// The program of impl `coopmat` for a point that takes_decode() and that neither reason below refuses.

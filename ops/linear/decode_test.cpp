@@ -76,6 +76,33 @@ TEST_F(DecodeTest, SumsOfGroupsAreScaledAfterEachStep) {
   }
 }
 
+TEST_F(DecodeTest, WeightsAreRoundedOnlyWhereTheyAreScaled) {
+  const auto scales_sums_of = [&](std::int64_t group_size) {
+    const Trial made = trial("linear_q4gsw", {9, 768, 20}, {}, group_size);
+    const std::string define = define_of(product_of(made), "SCALES_SUMS");
+    const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
+    const double error =
+        made.op->find_impl("coopmat")->unit_error({made.params, tensors, made.forms, nvidia, made.tune});
+    EXPECT_EQ(error < 0x1p-11, define == "1") << "the error of a weight that is rounded to a half";
+    return define;
+  };
+  EXPECT_EQ(scales_sums_of(128), "1");
+  EXPECT_EQ(scales_sums_of(384), "1");
+  EXPECT_EQ(scales_sums_of(96), "0");
+}
+
+TEST_F(DecodeTest, SumsOfGroupsAreRoundedOnceAStep) {
+  constexpr LinearKind grouped{XKind::QuantizedRows, WeightKind::Int4LowFirst};
+  const Trial made = trial("linear_dq8ca_q4gsw", {3, 768, 20}, {{"subgroups_k", 2}}, 384);
+  const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
+  const BuildContext context(made.params, tensors, made.forms, nvidia, made.tune);
+  EXPECT_EQ(decode_roundings(context, grouped), 3 + 2) << "24 units are three steps of two subgroups";
+  EXPECT_EQ(made.op->find_impl("coopmat")->ceiling_here(context), Ceiling::CoopFp16);
+  EXPECT_EQ(made.op->find_impl("coopmat")->ceiling_here(
+                {made.params, tensors, made.forms, nvidia, {{"operands", 1}}}),
+            Ceiling::CoopInt8);
+}
+
 TEST_F(DecodeTest, EightRowsTakeOneWorkgroupForAsManyChannelsAsAreTuned) {
   const auto workgroups = [&](std::int64_t rows, std::int64_t columns, std::int64_t tile_n) {
     const Dispatch product =
@@ -110,7 +137,7 @@ TEST_F(DecodeTest, SumsOfIntegersHaveOneScaleInAStep) {
 
 TEST_F(DecodeTest, TunablesOfTheOtherKernelAreRefusedByName) {
   for (const char* name : {"tile_m", "tile_k", "subgroup_m", "subgroup_n", "splits", "matrices", "fragment_m",
-                           "fragment_n", "fragment_k"}) {
+                           "fragment_n", "fragment_k", "lanes"}) {
     EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{name, 16}})),
               std::string(name) + " does not count where operands go from memory to registers: leave it out");
   }
@@ -165,6 +192,29 @@ TEST_F(DecodeTest, WorkgroupsOccupyAllShaderCores) {
   }
 }
 
+TEST_F(DecodeTest, ItIsNoDefaultWhereItCannotRun) {
+  const auto shader_on = [&](const DeviceInfo& device, const std::string& op, std::int64_t group_size) {
+    Trial made = trial(op, {3, 4 * group_size, 64}, {}, group_size);
+    made.tune.clear();
+    made.as_if = [device](DeviceInfo& info) { info = device; };
+    return product_of(made).shader;
+  };
+  EXPECT_EQ(shader_on(nvidia, "linear_dq8ca_q4gsw", 128), "linear_decode.comp");
+  EXPECT_EQ(shader_on(nvidia, "linear_dq8ca_q4gsw", 64), "linear_coopmat.comp");
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", 64), "linear_decode.comp");
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", 24), "linear_coopmat.comp");
+  DeviceInfo small = nvidia;
+  small.max_workgroup_invocations = 16;
+  const Trial made = trial("linear_q4gsw", {3, 256, 64});
+  const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
+  constexpr LinearKind int4{XKind::Real, WeightKind::Int4LowFirst};
+  EXPECT_FALSE(takes_decode({made.params, tensors, made.forms, small, {}}, int4));
+  EXPECT_TRUE(takes_decode({made.params, tensors, made.forms, nvidia, {}}, int4));
+  Trial floats = made;
+  floats.params.set("dtype", std::string("f32"));
+  EXPECT_FALSE(takes_decode({floats.params, tensors, made.forms, nvidia, {}}, int4));
+}
+
 TEST_F(DecodeTest, FewRowsTakeItByDefaultWhereTheDeviceHasTheMatrices) {
   const auto shader_on = [&](const DeviceInfo& device, const std::string& op, const Sizes& sizes,
                              Tune tune = {}) {
@@ -182,6 +232,8 @@ TEST_F(DecodeTest, FewRowsTakeItByDefaultWhereTheDeviceHasTheMatrices) {
   EXPECT_EQ(shader_on(device_of_vendor(Vendor::Amd), "linear_q4gsw", {2, 4096, 4096}), slabs);
   EXPECT_EQ(shader_on(cpu, "linear_q4gsw", {2, 256, 16}), slabs);
   EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {1, 4096, 4096}), decode) << "all is loaded in two steps";
+  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {1, 4096, 1024}), slabs)
+      << "too few channels for all shader cores";
   EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {1, 14336, 4096}), slabs);
   EXPECT_EQ(shader_on(nvidia, "linear_q8csw", {1, 4096, 4096}), slabs);
   EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {16, 4096, 4096}), decode);

@@ -30,10 +30,10 @@ struct LinearKind {
 
   bool is_real() const { return x == XKind::Real; }
   bool quantizes() const { return x == XKind::Quantized || x == XKind::QuantizedRows; }
-  /// Whether there are int32 sums per group, which are scaled and added in float32.
+  /// Whether there are sums of integers per group, which are scaled and added in float32.
   bool is_grouped() const { return !is_real() && is_int4(w); }
   /// Whether int4 weights meet real x: kernels of half floats multiply such weights by their scales before
-  /// the product.
+  /// the product, unless ProductNeeds::scales_sums.
   bool is_real_int4() const { return is_real() && is_int4(w); }
 };
 

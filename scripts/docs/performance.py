@@ -234,7 +234,9 @@ def attention_table(rows):
 def batches_table(rows):
     """Times of 1, 2, 4 and 8 tokens, and the geometric means of their ratios to one."""
     table, ratios = [], {2: [], 4: [], 8: []}
-    for text, case in BATCHES:
+    long_rows = [(text + ", long rows", case.replace("/decode_batches/", "/decode_batches_of_long_rows/"))
+                 for text, case in BATCHES]
+    for text, case in BATCHES + long_rows:
         times = {count: float(rows[case.format(count)]["time_us_p50"]) for count in (1, 2, 4, 8)}
         for count, of_op in ratios.items():
             of_op.append(times[count] / times[1])

@@ -11,7 +11,7 @@
 //              float32; 0: the weights are scaled, or all of a channel have one scale
 // FRAGMENTS    16 output channels each, of a workgroup: 1, 2 or 4
 // SUBGROUPS    of a workgroup
-// STAGES       steps that are loaded before the first of them is multiplied: 1, 2 or 3
+// STAGES       steps that are loaded before the first of them is multiplied: 1 or 2
 // EIGHTS       eights of values in 16 bytes of weights: 4 of int4, 2 of int8
 // MATRICES, FRAGMENT_M, ...: see common/placed_matrices.glslh; FRAGMENT_N is 8
 // X_*, W_*, Y_*, SUMS, ...: see the included files
@@ -188,13 +188,21 @@ uvec4 existing_values(Step of, uint i) { return of.first_value + 8u * i < push.d
 #define FINAL_SUM(f, e) ELEMENT(sums[f], e)
 #endif
 
-void add_step(Step of){EACH(EIGHTS, ADD_EIGHT) EACH(FRAGMENTS, END_FRAGMENT)}
+#if MATRICES == MATRICES_NV
+#define EACH_EIGHT(WHAT) EACH(EIGHTS, WHAT)
+#else
+// Plain code is long, and compilers of CPU devices are slow.
+#define EACH_EIGHT(WHAT) [[dont_unroll]] for (uint i_ = 0u; i_ < EIGHTS; ++i_) WHAT(i_)
+#endif
+
+void add_step(Step of) {
+  EACH_EIGHT(ADD_EIGHT);
+  EACH(FRAGMENTS, END_FRAGMENT);
+}
 
 // --- y ---------------------------------------------------------------------------------------------------------------
 // The sums of all subgroups, row by row; rows are a quad apart, so that four of them lie in different banks.
-uint place_of(uint subgroup, uint row) {
-  return (subgroup * ROWS + row) * (QUADS + 1u);
-}
+uint place_of(uint subgroup, uint row) { return (subgroup * ROWS + row) * (QUADS + 1u); }
 
 #define KEEP_ELEMENT(e, f)                                                                    \
   {                                                                                           \
@@ -222,10 +230,10 @@ void store_sums(Tile tile) {
 #endif
 
 #define LOAD_STAGE(s) steps[s] = load_step(tile, row, (s)*UNITS_OF_STEP);
-#define ADD_STAGE(s)                                                      \
-  if (first_unit < units_of_row()) add_step(steps[s]);                    \
-  if (first_unit + STAGES * UNITS_OF_STEP < units_of_row())               \
-    steps[s] = load_step(tile, row, first_unit + STAGES * UNITS_OF_STEP); \
+#define STAGED_UNITS (STAGES * UNITS_OF_STEP)
+#define ADD_STAGE(s)                                                                                          \
+  if (first_unit < units_of_row()) add_step(steps[s]);                                                        \
+  if (first_unit + STAGED_UNITS < units_of_row()) steps[s] = load_step(tile, row, first_unit + STAGED_UNITS); \
   first_unit += UNITS_OF_STEP;
 
 void main() {
