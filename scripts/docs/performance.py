@@ -139,7 +139,7 @@ ATTENTION = [
     ("4096 x 1024 x 256", "mm/products/4096.1024.256/auto", "6.2", "operations"),
 ]
 
-BATCHES_HEAD = "| op, K = 4096, N = 14336 | one token, us | 2 | 4 | 8 | ratios to one |"
+BATCHES_HEAD = "| op, K = 4096, N = 14336; long rows: K = 14336, N = 4096 | one token, us | 2 | 4 | 8 | ratios to one |"
 BATCHES = [("`q8ta_linear`", "q8ta_linear/decode_batches/{}/4W.4W/auto/cold"),
            ("`linear_q8ta_q8csw`", "linear_q8ta_q8csw/decode_batches/{}/WP.WP/auto/cold"),
            ("`linear_q8csw` f16", "linear_q8csw/decode_batches/{}/WP.WP/auto/cold"),
@@ -148,7 +148,7 @@ BATCHES = [("`q8ta_linear`", "q8ta_linear/decode_batches/{}/4W.4W/auto/cold"),
            ("`linear_qta8a_qga4w`, g 128", "linear_qta8a_qga4w/decode_batches/{}/4W.WP/auto/cold"),
            ("`linear_qta8a_qga4w_qta8o`, g 128", "linear_qta8a_qga4w_qta8o/decode_batches/{}/4W.4W/auto/cold")]
 
-GOALS_HEAD = "| work | before, us | goal | now | PyTorch |"
+GOALS_HEAD = "| work | before, us | goal | reached | PyTorch |"
 # Text, row, us before, goal in us, PyTorch us.
 GOALS = [
     ("`q8ta_linear` 1024x4096x4096", "q8ta_linear/prefill_cold/1024.4096.4096/4W.4W/auto/cold", "66.0", "59", "62.6"),
