@@ -167,13 +167,13 @@ uvec4 existing_values(Step of, uint i) { return of.first_value + 8u * i < push.d
     MULTIPLY_ADD(first_weights, first_values, sums[f]);  \
     MULTIPLY_ADD(last_weights, last_values, sums[f]);    \
   }
-#define ADD_EIGHT(i)                            \
-  {                                             \
-    const uvec4 eight = existing_values(of, i); \
-    B_MATRIX first_values, last_values;         \
-    SET_B(first_values, eight.xy)               \
-    SET_B(last_values, eight.zw)                \
-    EACH_INNER(FRAGMENTS, ADD_FRAGMENT, i)      \
+#define ADD_EIGHT(i)                               \
+  {                                                \
+    const uvec4 eight = existing_values(of, i);    \
+    B_MATRIX first_values, last_values;            \
+    SET_B(first_values, eight.xy)                  \
+    SET_B(last_values, eight.zw)                   \
+    EACH_INNER_PRODUCT(FRAGMENTS, ADD_FRAGMENT, i) \
   }
 #define CLEAR_FRAGMENT(f) CLEAR_SUMS(sums[f]);
 
@@ -188,15 +188,8 @@ uvec4 existing_values(Step of, uint i) { return of.first_value + 8u * i < push.d
 #define FINAL_SUM(f, e) ELEMENT(sums[f], e)
 #endif
 
-#if MATRICES == MATRICES_NV
-#define EACH_EIGHT(WHAT) EACH(EIGHTS, WHAT)
-#else
-// Plain code is long, and compilers of CPU devices are slow.
-#define EACH_EIGHT(WHAT) [[dont_unroll]] for (uint i_ = 0u; i_ < EIGHTS; ++i_) WHAT(i_)
-#endif
-
 void add_step(Step of) {
-  EACH_EIGHT(ADD_EIGHT);
+  EACH_PRODUCT(EIGHTS, ADD_EIGHT);
   EACH(FRAGMENTS, END_FRAGMENT);
 }
 

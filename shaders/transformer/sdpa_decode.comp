@@ -111,7 +111,7 @@ void load_queries(uint row) {
     SET_WORD(keys, 3, k_rows[K_UNITS + (u)][2 * (half) + 1]) \
     MULTIPLY_ADD(keys, q_columns[2 * (u) + (half)], scores); \
   }
-#define SCORE_UNIT(u) EACH_INNER(2, SCORE_STEP, u)
+#define SCORE_UNIT(u) EACH_INNER_PRODUCT(2, SCORE_STEP, u)
 
 bool is_hidden(uint of_pair, uint key) {
 #if MASKED
@@ -194,7 +194,7 @@ uint weights_of(uint next, uint words[2]) {
     const uvec4 high_first = high_halves(v_rows[u], v_rows[V_UNITS + (u)]);                    \
     const uvec4 low_next = low_halves(v_rows[2 * V_UNITS + (u)], v_rows[3 * V_UNITS + (u)]);   \
     const uvec4 high_next = high_halves(v_rows[2 * V_UNITS + (u)], v_rows[3 * V_UNITS + (u)]); \
-    EACH_INNER(4, VALUE_WORD, u)                                                               \
+    EACH_INNER_PRODUCT(4, VALUE_WORD, u)                                                       \
   }
 
 void add_products() {
@@ -204,7 +204,7 @@ void add_products() {
   B_MATRIX weights;
   SET_WORD(weights, 0, weights_of(0u, words))
   SET_WORD(weights, 1, weights_of(1u, words))
-  EACH(V_UNITS, VALUE_UNIT)
+  EACH_PRODUCT(V_UNITS, VALUE_UNIT)
 }
 
 // Values with a NaN: products by a weight of 0 would spread it to queries that do not see it. They are added key by
@@ -320,7 +320,7 @@ void store_joined(uint head, uint first_query, uint split, uint number, uint qua
 // hides nothing, and a NaN among their values is one of each query's sums. `hides` is known when this is compiled.
 void add_tile(uint first, uint step, const bool hides) {
   CLEAR_SUMS(scores);
-  EACH(K_UNITS, SCORE_UNIT)
+  EACH_PRODUCT(K_UNITS, SCORE_UNIT)
   load_k(first + step);
   weigh(first, hides);
   if (hides && has_nan()) {

@@ -85,7 +85,7 @@ void load_queries(uint rows[2]) {
     LOAD_B(keys, k_at + (j)*FRAGMENT_N * PITCH + (step) * (FRAGMENT_K / 8), PITCH); \
     MULTIPLY_ADD(q_rows[step], keys, scores[j]);                                    \
   }
-#define SCORE_STEP(step) EACH_INNER(KEY_COLUMNS, SCORE_COLUMN, step)
+#define SCORE_STEP(step) EACH_INNER_PRODUCT(KEY_COLUMNS, SCORE_COLUMN, step)
 
 bool is_hidden(uint high, uint key) {
 #if MASKED
@@ -153,14 +153,14 @@ void weigh() {
     MULTIPLY_ADD(weights, values, sums[j]);                                                   \
   }
 #define SET_WEIGHT_WORD(i, step) SET_WORD(weights, i, WEIGHTS_OF(step, 2 * (i)))
-#define VALUE_STEP(step)                         \
-  {                                              \
-    A_MATRIX weights;                            \
-    SET_WEIGHT_WORD(0, step)                     \
-    SET_WEIGHT_WORD(1, step)                     \
-    SET_WEIGHT_WORD(2, step)                     \
-    SET_WEIGHT_WORD(3, step)                     \
-    EACH_INNER(HEAD_COLUMNS, VALUE_COLUMN, step) \
+#define VALUE_STEP(step)                                 \
+  {                                                      \
+    A_MATRIX weights;                                    \
+    SET_WEIGHT_WORD(0, step)                             \
+    SET_WEIGHT_WORD(1, step)                             \
+    SET_WEIGHT_WORD(2, step)                             \
+    SET_WEIGHT_WORD(3, step)                             \
+    EACH_INNER_PRODUCT(HEAD_COLUMNS, VALUE_COLUMN, step) \
   }
 
 // A tile of v with a NaN: products by a weight of 0 would spread it to queries that do not see it. Weights go where the
@@ -233,7 +233,7 @@ void add_tile(uint first, const bool hides) {
   barrier();
   if (first + KEYS < stop) load_tile(first + KEYS);
   EACH(KEY_COLUMNS, CLEAR_SCORES)
-  EACH(HEAD_STEPS, SCORE_STEP)
+  EACH_PRODUCT(HEAD_STEPS, SCORE_STEP)
   if (hides) {
     EACH_INNER(KEY_COLUMNS, HIDE_COLUMN, first)
   }
@@ -241,7 +241,7 @@ void add_tile(uint first, const bool hides) {
   if (hides && tile_with_nan[0] == first + 1u) {
     add_values_of_visible_keys(first);
   } else {
-    EACH(KEY_STEPS, VALUE_STEP)
+    EACH_PRODUCT(KEY_STEPS, VALUE_STEP)
   }
 }
 
