@@ -260,7 +260,7 @@ std::vector<Tunable> tunables_of_tiles(const LinearKind& kind) {
        .allowed = {16, 32, 64, 128}},
       {.name = "subgroups_k",
        .doc = "subgroups that share the K of their part of a tile",
-       .allowed = {1, 2, 4, 8, 16}},
+       .allowed = {1, 2, 4, 8}},
       {.name = "stages",
        .fallback = 1,
        .max = 2,
@@ -343,8 +343,9 @@ std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildCon
 std::vector<Tunable> coopmat_tunables(const LinearKind& kind) {
   std::vector<Tunable> tunables = tunables_of_tiles(kind);
   if (kind.is_real() || kind.is_grouped()) {
-    std::ranges::find(tunables, "stages", &Tunable::name)->fallback =
-        0;  // chosen where operands are in registers
+    // Where operands are in registers, there may be more subgroups, and stages are chosen.
+    std::ranges::find(tunables, "subgroups_k", &Tunable::name)->allowed.push_back(16);
+    std::ranges::find(tunables, "stages", &Tunable::name)->fallback = 0;
     tunables.push_back({.name = "operands",
                         .doc = "where x and w become operands of matrices: 1: shared memory; 2: registers, "
                                "with sizes by tile_n "

@@ -278,6 +278,21 @@ TEST_F(LinearSharingTest, AWorkgroupOfSeveralRowsFindsThemQuantized) {
   EXPECT_TRUE(quantizes_before(program_of(trial)));
 }
 
+TEST_F(LinearSharingTest, AWorkgroupMayQuantizeBothOfItsRows) {
+  for (const char* op : {"linear_dq8ca_q4gsw", "linear_q8ta_q8csw"}) {
+    Trial trial = trial_of(op_of(op), "gemv", {3, 320, 45});
+    trial.tune = {{"rows", 2}, {"quantized_rows", 2}, {"local_size", 64}};
+    const Dispatch product = product_of(trial);
+    EXPECT_FALSE(quantizes_before(program_of(trial))) << op;
+    EXPECT_EQ(product.shared_bytes, 64U * (16 + 8) + 2U * 320U) << op << ": sums, ranges, and both rows";
+    expect_right_here(trial);
+    trial.as_if = [](DeviceInfo& device) { device.max_shared_bytes = 64 * (16 + 8) + 2 * 320 - 1; };
+    EXPECT_TRUE(quantizes_before(program_of(trial))) << op << ": both do not fit";
+    trial.tune["rows"] = 4;
+    EXPECT_TRUE(quantizes_before(program_of(trial))) << op << ": only two";
+  }
+}
+
 class DefaultSharingTest : public LinearSharingTest {
  protected:
   /// The program as on a GPU with subgroups of 32 invocations and workgroups of up to 1024.

@@ -185,6 +185,7 @@ std::vector<Tunable> coopmat_tunables_by_k() {
   constexpr std::array<std::string_view, 5> of_linear{"stages", "splits", "weights", "bake", "operands"};
   std::vector<Tunable> tunables = coopmat_tunables(of_reals);
   std::erase_if(tunables, [&](const Tunable& one) { return std::ranges::count(of_linear, one.name) > 0; });
+  std::erase(std::ranges::find(tunables, "subgroups_k", &Tunable::name)->allowed, 16);
   return tunables;
 }
 

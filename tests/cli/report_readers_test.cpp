@@ -384,7 +384,7 @@ TEST_F(ExportedReport, HasTheCountsOfShow) {
 
 TEST_F(ExportedReport, HasTheTimesOfShow) {
   const auto row = sqlite_rows(database(),
-                               "SELECT id, printf('%.4g', time_us_p50) FROM timed_rows "
+                               "SELECT id, printf('%.2f', time_us_p50) FROM timed_rows "
                                "ORDER BY time_us_p50 DESC LIMIT 1");
   ASSERT_EQ(row.size(), 1U);
   const ProcessResult slowest = assay({"show", published, "--slowest", "1"});
