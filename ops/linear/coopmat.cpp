@@ -34,6 +34,7 @@ namespace {
 
 using references::Linear;
 
+constexpr std::int64_t most_subgroups_of_slabs = 8;  // that share K
 constexpr std::int64_t most_fragments = CoopmatTiling::most_fragments;
 constexpr std::int64_t most_fragments_of_a_side = CoopmatTiling::most_fragments_of_a_side;
 // The largest group whose int32 sums of products of int8 by at most 15 stay below 2^24, so that floats hold
@@ -160,6 +161,9 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
   }
   if (asks_for_decode(point)) {
     if (auto reason = decode_invalid_reason(point, kind)) return reason;
+  } else if (point.tuned("subgroups_k", 0) > most_subgroups_of_slabs) {
+    return fmt::format("at most {} subgroups share K where operands lie in shared memory (operands: 1)",
+                       most_subgroups_of_slabs);
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
   if (kind.is_grouped() && !asks_for_decode(point) &&
@@ -231,13 +235,13 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
 
 const char* summary_of(const LinearKind& kind) {
   if (kind.is_grouped()) {
-    return "subgroups multiply cooperative matrices of int8, or of half floats where these take a few rows";
+    return "subgroups multiply cooperative matrices of int8, or for a few rows of half floats";
   }
   if (!kind.is_real()) return "subgroups multiply cooperative matrices of int8";
   if (!kind.is_real_int4()) return "subgroups multiply cooperative matrices of half floats";
   return "subgroups multiply cooperative matrices of half floats, to which weights times scales are rounded; "
-         "where "
-         "these take a few rows, sums of groups of 128 values are scaled instead";
+         "for a "
+         "few rows the sums of 128 values with one scale are scaled instead";
 }
 
 std::vector<Tunable> tunables_of_tiles(const LinearKind& kind) {
@@ -346,13 +350,13 @@ std::vector<Tunable> coopmat_tunables(const LinearKind& kind) {
     // Where operands are in registers, there may be more subgroups, and stages are chosen.
     std::ranges::find(tunables, "subgroups_k", &Tunable::name)->allowed.push_back(16);
     std::ranges::find(tunables, "stages", &Tunable::name)->fallback = 0;
-    tunables.push_back({.name = "operands",
-                        .doc = "where x and w become operands of matrices: 1: shared memory; 2: registers, "
-                               "with sizes by tile_n "
-                               "(16, 32 or 64), subgroups_k and stages alone. 2 is the default for a few "
-                               "rows where no size is tuned "
-                               "and the device's matrices of halves allow it",
-                        .allowed = {1, 2}});
+    constexpr const char* doc =
+        "where x and w become operands of matrices: 1: shared memory; 2: registers, with sizes by tile_n "
+        "(16, 32 "
+        "or 64), subgroups_k and stages alone. 2 is the default for a few rows where no size is tuned and "
+        "the "
+        "device's matrices of halves allow it";
+    tunables.push_back({.name = "operands", .doc = doc, .allowed = {1, 2}});
   }
   return tunables;
 }

@@ -360,7 +360,6 @@ TEST_F(CoopmatTest, WhatWaitsForPartsIsRightInEveryEpilogue) {
   }
 }
 
-// A row that runs on only one kind of device says nothing about the other kernel.
 /// Whether a case asks for matrices that only the device can have.
 bool names_matrices(const Tune& tune) {
   if (tune.contains("plain")) return tune.at("plain") == 0;
@@ -368,6 +367,7 @@ bool names_matrices(const Tune& tune) {
                              [&](const char* name) { return tune.contains(name); });
 }
 
+// A row that runs on only one kind of device says nothing about the other kernel.
 TEST_F(CoopmatTest, EveryAccuracyRowRunsOnAGpuAndOnACpu) {
   DeviceInfo cpu = contrasting_devices().at(3);
   cpu.max_shared_bytes = 32768;

@@ -70,7 +70,7 @@ std::int64_t plain_turns(const DecodeTiling& tiling, const Linear& linear, const
   const std::int64_t eights = values_of_unit(kind) / 8;
   const std::int64_t of_product = turns(4) + turns(2) + turns(sums_of_lane, turns(fragment.k / 2));
   const std::int64_t of_loads = turns(2 * tiling.fragments) + turns(eights);
-  const std::int64_t of_step = turns(eights, tiling.fragments * 2 * of_product) + of_loads;
+  const std::int64_t of_step = turns(eights, turns(tiling.fragments, 2 * of_product)) + of_loads;
   const std::int64_t rounds = div_up(steps_of_subgroup(linear, kind, tiling.subgroups), tiling.stages);
   return tiling.stages * of_loads + turns(rounds, tiling.stages * of_step) +
          turns(tiling.channels(), turns(tiling.subgroups));
@@ -93,11 +93,6 @@ bool occupies(const Linear& linear, std::int64_t fragments, std::int64_t cores) 
   return 10 * workgroups >= 9 * cores;
 }
 
-/// Whether all of K takes as many steps as are loaded at once.
-bool is_loaded_at_once(const Linear& linear, const LinearKind& kind) {
-  return steps_of_subgroup(linear, kind, subgroups_of_core) == most_stages;
-}
-
 /// linear_gemv.comp takes one row, where loads are all that counts: but this kernel is faster if it has all
 /// of its loads in flight. Where x is int8, linear_gemv.comp also takes a second row at little cost. Above
 /// eight rows weights are loaded twice, for which shared memory is better where there are many channels.
@@ -107,19 +102,20 @@ bool is_fast(const Linear& linear, const LinearKind& kind, const DeviceInfo& dev
   if (rows > DecodeTiling::rows) return !occupies(linear, 4, cores);
   if (kind.is_grouped()) return rows > 2;
   return rows > 1 ||
-         (scales_sums(linear, kind) && is_loaded_at_once(linear, kind) && occupies(linear, 1, cores));
+         (scales_sums(linear, kind) && steps_of_subgroup(linear, kind, subgroups_of_core) == most_stages &&
+          occupies(linear, 1, cores));
 }
 
 /// The more channels a workgroup has, the fewer times x is loaded, as long as all shader cores have one.
 /// Four fragments take too many registers where x is int8.
 DecodeTiling fast_tiling(const Linear& linear, const LinearKind& kind, const DeviceInfo& device) {
   const std::int64_t cores = device.shader_cores_or_assumed();
-  const bool at_once = is_loaded_at_once(linear, kind);
+  const std::int64_t steps = steps_of_subgroup(linear, kind, subgroups_of_core);
   const bool has_many_channels = occupies(linear, 4, cores) && linear.rows() > 1;
   DecodeTiling tiling;
   if (has_many_channels) {
     tiling.fragments = kind.is_grouped() ? 2 : 4;
-  } else if (!at_once && occupies(linear, 2, cores)) {
+  } else if (steps > most_stages && occupies(linear, 2, cores)) {
     tiling.fragments = 2;
   }
   const bool shares_core = has_many_channels || linear.rows() > DecodeTiling::rows;
@@ -127,7 +123,7 @@ DecodeTiling fast_tiling(const Linear& linear, const LinearKind& kind, const Dev
   while (tiling.subgroups > 1 && steps_of_subgroup(linear, kind, tiling.subgroups / 2) == 1) {
     tiling.subgroups /= 2;
   }
-  tiling.stages = at_once && !shares_core ? most_stages : 1;
+  tiling.stages = steps == most_stages && !shares_core ? most_stages : 1;
   return tiling;
 }
 

@@ -279,15 +279,19 @@ TEST_F(LinearSharingTest, AWorkgroupOfSeveralRowsFindsThemQuantized) {
 }
 
 TEST_F(LinearSharingTest, AWorkgroupMayQuantizeBothOfItsRows) {
-  for (const char* op : {"linear_dq8ca_q4gsw", "linear_q8ta_q8csw"}) {
-    Trial trial = trial_of(op_of(op), "gemv", {3, 320, 45});
+  for (const auto& [op, k] :
+       {std::pair<const char*, std::int64_t>{"linear_dq8ca_q4gsw", 320}, {"linear_q8ta_q8csw", 323}}) {
+    Trial trial = trial_of(op_of(op), "gemv", {3, k, 45});
     trial.tune = {{"rows", 2}, {"quantized_rows", 2}, {"local_size", 64}};
     const Dispatch product = product_of(trial);
     EXPECT_FALSE(quantizes_before(program_of(trial))) << op;
-    EXPECT_EQ(product.shared_bytes, 64U * (16 + 8) + 2U * 320U) << op << ": sums, ranges, and both rows";
+    const auto of_rows =
+        static_cast<std::uint32_t>(div_up(2 * 4 * div_up(k, std::int64_t{4}), std::int64_t{16}) * 16);
+    EXPECT_EQ(product.shared_bytes, 64 * (16 + 8) + of_rows) << op << ": sums, ranges, and both rows";
     expect_right_here(trial);
-    trial.as_if = [](DeviceInfo& device) { device.max_shared_bytes = 64 * (16 + 8) + 2 * 320 - 1; };
+    trial.as_if = [most = product.shared_bytes - 1](DeviceInfo& device) { device.max_shared_bytes = most; };
     EXPECT_TRUE(quantizes_before(program_of(trial))) << op << ": both do not fit";
+    trial.as_if = {};
     trial.tune["rows"] = 4;
     EXPECT_TRUE(quantizes_before(program_of(trial))) << op << ": only two";
   }

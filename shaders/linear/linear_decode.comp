@@ -71,7 +71,7 @@ struct Step {
   uvec4 values[LOADS_OF_X];
 };
 
-// Indexed by constants only: see linear/linear_coopmat.comp.
+// Indexed by constants only, but for plain code: see linear/linear_coopmat.comp.
 Step steps[STAGES];
 SUM_MATRIX sums[FRAGMENTS];
 #if SCALES_SUMS
@@ -188,14 +188,13 @@ uvec4 existing_values(Step of, uint i) { return of.first_value + 8u * i < push.d
 #define FINAL_SUM(f, e) ELEMENT(sums[f], e)
 #endif
 
-void add_step(Step of) {
-  EACH_PRODUCT(EIGHTS, ADD_EIGHT);
-  EACH(FRAGMENTS, END_FRAGMENT);
-}
+void add_step(Step of){EACH_PRODUCT(EIGHTS, ADD_EIGHT) EACH(FRAGMENTS, END_FRAGMENT)}
 
 // --- y ---------------------------------------------------------------------------------------------------------------
 // The sums of all subgroups, row by row; rows are a quad apart, so that four of them lie in different banks.
-uint place_of(uint subgroup, uint row) { return (subgroup * ROWS + row) * (QUADS + 1u); }
+uint place_of(uint subgroup, uint row) {
+  return (subgroup * ROWS + row) * (QUADS + 1u);
+}
 
 #define KEEP_ELEMENT(e, f)                                                                    \
   {                                                                                           \

@@ -61,7 +61,7 @@ uint tokens[2];
 float largest[2];
 float totals[2];  // of the weights that this invocation holds
 
-// Indexed by constants only: see linear/linear_coopmat.comp.
+// Indexed by constants only, but for plain code: see linear/linear_coopmat.comp.
 uvec4 k_rows[2 * K_UNITS], v_rows[4 * V_UNITS];
 B_MATRIX q_columns[2 * K_UNITS];
 SUM_MATRIX scores;

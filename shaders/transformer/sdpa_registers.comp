@@ -56,7 +56,7 @@ uint tokens[2];  // of their queries
 float largest[2];
 float totals[2];  // of the weights that this invocation holds
 
-// Indexed by constants only: see linear/linear_coopmat.comp.
+// Indexed by constants only, but for plain code: see linear/linear_coopmat.comp.
 A_MATRIX q_rows[HEAD_STEPS];
 SUM_MATRIX scores[KEY_COLUMNS];
 SUM_MATRIX sums[HEAD_COLUMNS];
