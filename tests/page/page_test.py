@@ -231,7 +231,7 @@ class PublishedPage(BrowserTest):
             self.page.click(button)
             self.assert_soon_equal(
                 lambda: self.page.script("return document.querySelector('#all-rows th:nth-child(5)').ariaSort"), direction)
-            times = [float(text.replace("\u202f", "")) for text in self.page.texts("#all-rows tbody td:nth-child(5)")]
+            times = [float(text.replace("\u202f", "").lstrip("≈ ")) for text in self.page.texts("#all-rows tbody td:nth-child(5)")]
             self.assertEqual(times, sorted(times, reverse=direction == "descending"))
         self.browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(self.out.resolve())})
         saved = self.out / "rows.csv"
