@@ -252,9 +252,10 @@ TEST(OwnKernelFaults, AreSeenByTheKernelsTests) {
   out.empty() ? try_first(trials, records, sample) : try_all(trials, records, out);
   const auto listed = app::read_equivalent_faults(ASSAY_SOURCE_DIR "/shaders/equivalent.yaml");
   app::mark_equivalent(listed, records);
-  for (const FaultRecord& record : records)
+  for (const FaultRecord& record : records) {
     EXPECT_NE(record.result.end, FaultEnd::Survived)
         << app::fault_text(record.fault) << ' ' << record.fault.id;
+  }
   EXPECT_THAT(wrong_entries(listed, all, records), IsEmpty());
   EXPECT_GT(score_of(records).killed, 0U);
   if (!out.empty()) write_matrix(out, records);
