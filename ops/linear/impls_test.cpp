@@ -286,7 +286,7 @@ TEST_F(LinearSharingTest, AWorkgroupMayQuantizeBothOfItsRows) {
     const Dispatch product = product_of(trial);
     EXPECT_FALSE(quantizes_before(program_of(trial))) << op;
     const std::int64_t of_rows = div_up(std::int64_t{8} * div_up(k, std::int64_t{4}), std::int64_t{16}) * 16;
-    EXPECT_EQ(std::int64_t{product.shared_bytes}, 64 * (16 + 8) + of_rows)
+    EXPECT_EQ(std::int64_t{product.shared_bytes}, std::int64_t{64} * (16 + 8) + of_rows)
         << op << ": sums, ranges, and both rows";
     expect_right_here(trial);
     trial.as_if = [most = product.shared_bytes - 1](DeviceInfo& device) { device.max_shared_bytes = most; };
