@@ -240,51 +240,22 @@ const char* summary_of(const LinearKind& kind) {
   if (!kind.is_real()) return "subgroups multiply cooperative matrices of int8";
   if (!kind.is_real_int4()) return "subgroups multiply cooperative matrices of half floats";
   return "subgroups multiply cooperative matrices of half floats, to which weights times scales are rounded; "
-         "for a "
-         "few rows the sums of 128 values with one scale are scaled instead";
+         "for a few rows the sums of 128 values with one scale are scaled instead";
 }
 
-std::vector<Tunable> tunables_of_tiles(const LinearKind& kind) {
-  // Those of the devices that are known; none has matrices of 64 rows for halves, or for sums that are scaled
-  // as floats.
-  const bool tall = !kind.is_real() && !kind.is_grouped();
-  const std::vector<std::int64_t> rows =
-      tall ? std::vector<std::int64_t>{8, 16, 64} : std::vector<std::int64_t>{8, 16};
-  const std::vector<std::int64_t> depths =
-      kind.is_real() ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{16, 32};
-  return {
-      {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
-      {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
-      {.name = "tile_k",
-       .doc = "most values along K of a slab in shared memory",
-       .allowed = {32, 64, 128, 192, 256}},
-      {.name = "subgroup_m", .doc = "rows of a subgroup's part of a tile", .allowed = {16, 32, 64, 128}},
-      {.name = "subgroup_n",
-       .doc = "output channels of a subgroup's part of a tile",
-       .allowed = {16, 32, 64, 128}},
-      {.name = "subgroups_k",
-       .doc = "subgroups that share the K of their part of a tile",
-       .allowed = {1, 2, 4, 8}},
-      {.name = "stages",
-       .fallback = 1,
-       .max = 2,
-       .doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once"},
-      {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
-      {.name = "matrices",
-       .max = 2,
-       .doc =
-           "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
-      {.name = "fragment_m",
-       .doc = "rows of a cooperative matrix; the device's largest are the default",
-       .allowed = rows},
-      {.name = "fragment_n", .doc = "its columns", .allowed = {8, 16}},
-      {.name = "fragment_k", .doc = "its values along K", .allowed = depths},
-      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
-      {.name = "lanes",
-       .doc = "plain code: invocations that stand for a subgroup; the first multiplies, all load and store",
-       .allowed = {1, 8, 16, 32, 64}},
-      weights_tunable(),
-      bake_tunable()};
+/// Where operands may be in registers: more subgroups then, and another meaning of stages.
+void add_operands(std::vector<Tunable>& tunables) {
+  const auto named = [&](const char* name) { return std::ranges::find(tunables, name, &Tunable::name); };
+  named("subgroups_k")->allowed.push_back(16);
+  named("stages")->fallback = 0;
+  named("stages")->doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once";
+  constexpr const char* doc =
+      "where x and w become operands of matrices: 1: shared memory; 2: registers, with sizes by tile_n (16, "
+      "32 or "
+      "64), subgroups_k and stages alone. 2 is the default for a few rows where no size is tuned and the "
+      "device's "
+      "matrices of halves allow it";
+  tunables.push_back({.name = "operands", .doc = doc, .allowed = {1, 2}});
 }
 
 }  // namespace
@@ -345,20 +316,43 @@ std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildCon
 }
 
 std::vector<Tunable> coopmat_tunables(const LinearKind& kind) {
-  std::vector<Tunable> tunables = tunables_of_tiles(kind);
-  if (kind.is_real() || kind.is_grouped()) {
-    // Where operands are in registers, there may be more subgroups, and stages are chosen.
-    std::ranges::find(tunables, "subgroups_k", &Tunable::name)->allowed.push_back(16);
-    std::ranges::find(tunables, "stages", &Tunable::name)->fallback = 0;
-    constexpr const char* doc =
-        "where x and w become operands of matrices: 1: shared memory; 2: registers, with sizes by tile_n "
-        "(16, 32 "
-        "or 64), subgroups_k and stages alone. 2 is the default for a few rows where no size is tuned and "
-        "the "
-        "device's matrices of halves allow it";
-    tunables.push_back({.name = "operands", .doc = doc, .allowed = {1, 2}});
-  }
-  return tunables;
+  // Those of the devices that are known; none has matrices of 64 rows for halves, or for sums that are scaled
+  // as floats.
+  const bool tall = !kind.is_real() && !kind.is_grouped();
+  const std::vector<std::int64_t> rows =
+      tall ? std::vector<std::int64_t>{8, 16, 64} : std::vector<std::int64_t>{8, 16};
+  const std::vector<std::int64_t> depths =
+      kind.is_real() ? std::vector<std::int64_t>{8, 16} : std::vector<std::int64_t>{16, 32};
+  return {
+      {.name = "tile_m", .doc = "rows of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+      {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128, 256}},
+      {.name = "tile_k",
+       .doc = "most values along K of a slab in shared memory",
+       .allowed = {32, 64, 128, 192, 256}},
+      {.name = "subgroup_m", .doc = "rows of a subgroup's part of a tile", .allowed = {16, 32, 64, 128}},
+      {.name = "subgroup_n",
+       .doc = "output channels of a subgroup's part of a tile",
+       .allowed = {16, 32, 64, 128}},
+      {.name = "subgroups_k",
+       .doc = "subgroups that share the K of their part of a tile",
+       .allowed = {1, 2, 4, 8}},
+      {.name = "stages", .fallback = 1, .max = 2, .doc = "slabs in shared memory, used alternately"},
+      {.name = "splits", .max = 64, .doc = "workgroups that share K; a second pass adds their sums"},
+      {.name = "matrices",
+       .max = 2,
+       .doc =
+           "extension of the cooperative matrices: 1: NV, 2: KHR; by default KHR where it has as large ones"},
+      {.name = "fragment_m",
+       .doc = "rows of a cooperative matrix; the device's largest are the default",
+       .allowed = rows},
+      {.name = "fragment_n", .doc = "its columns", .allowed = {8, 16}},
+      {.name = "fragment_k", .doc = "its values along K", .allowed = depths},
+      {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
+      {.name = "lanes",
+       .doc = "plain code: invocations that stand for a subgroup; the first multiplies, all load and store",
+       .allowed = {1, 8, 16, 32, 64}},
+      weights_tunable(),
+      bake_tunable()};
 }
 
 Impl coopmat_linear(const LinearKind& kind) {
@@ -371,6 +365,7 @@ Impl coopmat_linear(const LinearKind& kind) {
     };
   }
   impl.tunables = coopmat_tunables(kind);
+  if (kind.is_real() || kind.is_grouped()) add_operands(impl.tunables);
   impl.build = [kind](const BuildContext& context) {
     return takes_decode(context, kind) ? decode_program(context, kind) : build(context, kind);
   };

@@ -20,6 +20,7 @@ std::optional<std::string> coopmat_convolution_unsupported_reason(const BuildCon
                                                                   const LinearKind& kind);
 /// Why no device can run with these tunables, or nothing.
 std::optional<std::string> coopmat_tune_invalid_reason(const ImplPoint& point);
+/// Those of the tiles, which convolutions have as well.
 std::vector<Tunable> coopmat_tunables(const LinearKind& kind);
 
 // For the other kernel of cooperative matrices, shaders/matmul/matmul_coopmat.comp.

@@ -11,8 +11,8 @@ namespace assay::ops {
 
 /// Gives `product` the #defines MATRICES and FRAGMENT_M, _N and _K. `plain`: no cooperative matrices.
 void add_fragment(Dispatch& product, const Fragment& fragment, bool plain);
-/// Gives `product` so many workgroups of `invocations` and their shared memory, and demands the size of
-/// subgroups unless its code is `plain`.
+/// Gives `product` its grid of `workgroups`, each of this many invocations and bytes of shared memory, and
+/// demands the size of subgroups unless its code is `plain`.
 void set_workgroups(Dispatch& product, std::int64_t workgroups, std::int64_t invocations,
                     std::int64_t shared_bytes, bool plain, const DeviceInfo& device);
 

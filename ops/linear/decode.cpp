@@ -56,12 +56,9 @@ void add_defines(Dispatch& product, const DecodeTiling& tiling, const Linear& li
 
 /// Weights are packed so that units of 16 bytes follow each other, each of one group. Bytes of x become
 /// halves in another order than halves do, which grouped weights follow.
-Packing packing_of(const Linear& linear, const LinearKind& kind) {
+Packing packing_of(const LinearKind& kind) {
   const std::int64_t unit = values_of_unit(kind);
-  const Slab slab =
-      is_int4(kind.w) ? slab_of_groups(linear.group_size, unit, unit) : Slab{.depth = unit, .padded = unit};
-  return {
-      .by_rows = true, .for_halves = kind.is_real(), .slab_depth = slab.depth, .padded_depth = slab.padded};
+  return {.by_rows = true, .for_halves = kind.is_real(), .slab_depth = unit, .padded_depth = unit};
 }
 
 /// The loop iterations of an invocation in plain code, loop by loop as in shaders/linear/linear_decode.comp
@@ -176,7 +173,7 @@ Program decode_program(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const DecodeTiling tiling = decode_tiling(context, kind);
   ProductNeeds needs;
-  needs.packing = packing_of(linear, kind);
+  needs.packing = packing_of(kind);
   needs.x_words = 4;
   needs.scales_sums = scales_sums(linear, kind);
   needs.bakes = !tiling.plain && wants_bake(context);
@@ -205,9 +202,7 @@ std::optional<std::string> decode_invalid_reason(const ImplPoint& point, const L
   // Where sums of integers are scaled, all that a subgroup adds at once must have one scale.
   const std::int64_t values =
       kind.is_grouped() ? units_of_subgroup * values_of_unit(kind) : values_of_unit(kind);
-  const Packing packing = packing_of(linear, kind);
-  if (packing.padded_depth == packing.slab_depth && (!is_int4(kind.w) || linear.group_size % values == 0))
-    return std::nullopt;
+  if (!is_int4(kind.w) || linear.group_size % values == 0) return std::nullopt;
   return fmt::format("{} hold {} weights of one scale, and {} values with one scale are no multiple of that",
                      kind.is_grouped() ? "the 16 bytes of each of four invocations" : "16 bytes", values,
                      linear.group_size);
@@ -221,8 +216,7 @@ std::optional<std::string> decode_unsupported_reason(const BuildContext& context
     return "operands go from memory to registers only where subgroups of 32 invocations hold the elements of "
            "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do";
   }
-  const Packing packing = packing_of(linear, kind);
-  if (auto reason = weight_texture_unsupported_reason(context, kind.w, packing)) return reason;
+  if (auto reason = weight_texture_unsupported_reason(context, kind.w, packing_of(kind))) return reason;
   if (tiling.plain && leaves_loops_early(plain_turns(tiling, linear, kind), device)) {
     return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
                        plain_turns(tiling, linear, kind), most_turns_on_a_cpu);

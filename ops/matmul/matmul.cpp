@@ -182,10 +182,9 @@ double coopmat_unit_error(const BuildContext& context) {
 
 /// Those of the linear ops' kernel, without what only that kernel does.
 std::vector<Tunable> coopmat_tunables_by_k() {
-  constexpr std::array<std::string_view, 5> of_linear{"stages", "splits", "weights", "bake", "operands"};
+  constexpr std::array<std::string_view, 4> of_linear{"stages", "splits", "weights", "bake"};
   std::vector<Tunable> tunables = coopmat_tunables(of_reals);
   std::erase_if(tunables, [&](const Tunable& one) { return std::ranges::count(of_linear, one.name) > 0; });
-  std::erase(std::ranges::find(tunables, "subgroups_k", &Tunable::name)->allowed, 16);
   return tunables;
 }
 

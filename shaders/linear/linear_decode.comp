@@ -181,20 +181,21 @@ uvec4 existing_values(Step of, uint i) { return of.first_value + 8u * i < push.d
 #define ADD_TO_TOTAL(e, f) totals[f][e] += ELEMENT(sums[f], e) * of.scales[2 * (f) + HIGH_ROW(e)];
 #define END_FRAGMENT(f)          \
   EACH_INNER(4, ADD_TO_TOTAL, f) \
-  CLEAR_SUMS(sums[f]);
+  CLEAR_FRAGMENT(f)
 #define FINAL_SUM(f, e) totals[f][e]
 #else
 #define END_FRAGMENT(f)
 #define FINAL_SUM(f, e) ELEMENT(sums[f], e)
 #endif
 
-void add_step(Step of){EACH_PRODUCT(EIGHTS, ADD_EIGHT) EACH(FRAGMENTS, END_FRAGMENT)}
+void add_step(Step of) {
+  EACH_PRODUCT(EIGHTS, ADD_EIGHT);
+  EACH(FRAGMENTS, END_FRAGMENT);
+}
 
 // --- y ---------------------------------------------------------------------------------------------------------------
 // The sums of all subgroups, row by row; rows are a quad apart, so that four of them lie in different banks.
-uint place_of(uint subgroup, uint row) {
-  return (subgroup * ROWS + row) * (QUADS + 1u);
-}
+uint place_of(uint subgroup, uint row) { return (subgroup * ROWS + row) * (QUADS + 1u); }
 
 #define KEEP_ELEMENT(e, f)                                                                    \
   {                                                                                           \
