@@ -7,6 +7,7 @@
 #include "ops/linear/coopmat_dispatch.h"
 #include "ops/linear/coopmat_tiling.h"
 #include "ops/linear/decode.h"
+#include "ops/linear/prefill.h"
 #include "ops/linear/tensors.h"
 
 #include <fmt/format.h>
@@ -159,7 +160,9 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
   if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
     return "x is f32, which half floats would round: use f16 or another impl";
   }
-  if (asks_for_decode(point)) {
+  if (asks_for_prefill(point)) {
+    if (auto reason = prefill_invalid_reason(point, kind)) return reason;
+  } else if (asks_for_decode(point)) {
     if (auto reason = decode_invalid_reason(point, kind)) return reason;
   } else if (point.tuned("subgroups_k", 0) > most_subgroups_of_slabs) {
     return fmt::format("at most {} subgroups share K where operands lie in shared memory (operands: 1)",
@@ -226,7 +229,9 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
   constexpr std::int64_t last = 5;
   const Linear linear = references::checked_linear(context.params);
   const bool decodes = takes_decode(context, kind);
-  const std::int64_t parts = decodes ? decode_roundings(context, kind) : coopmat_tiling(context, kind).splits;
+  const std::int64_t parts = decodes                        ? decode_roundings(context, kind)
+                             : takes_prefill(context, kind) ? 1
+                                                            : coopmat_tiling(context, kind).splits;
   if (!kind.is_real()) return gamma_of((decodes ? 0 : linear.groups()) + parts + last);
   const double of_sums = gamma_of(linear.k + 1 + parts + last);
   const bool rounds_weights = kind.is_real_int4() && !(decodes && scales_sums(linear, kind));
@@ -251,11 +256,11 @@ void add_operands(std::vector<Tunable>& tunables) {
   named("stages")->doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once";
   constexpr const char* doc =
       "where x and w become operands of matrices: 1: shared memory; 2: registers, with sizes by tile_n (16, "
-      "32 or "
-      "64), subgroups_k and stages alone. 2 is the default for a few rows where no size is tuned and the "
-      "device's "
-      "matrices of halves allow it";
-  tunables.push_back({.name = "operands", .doc = doc, .allowed = {1, 2}});
+      "32 or 64), subgroups_k and stages alone; 3 (f16): x in shared memory, w in registers, with sizes by "
+      "tile_m, tile_n, subgroup_m and subgroup_n alone. 2 is the default for a few rows and 3 for many "
+      "tiles, "
+      "where no size is tuned and the device's matrices of halves allow it";
+  tunables.push_back({.name = "operands", .doc = doc, .allowed = {1, 2, 3}});
 }
 
 }  // namespace
@@ -367,10 +372,12 @@ Impl coopmat_linear(const LinearKind& kind) {
   impl.tunables = coopmat_tunables(kind);
   if (kind.is_real() || kind.is_grouped()) add_operands(impl.tunables);
   impl.build = [kind](const BuildContext& context) {
+    if (takes_prefill(context, kind)) return prefill_program(context, kind);
     return takes_decode(context, kind) ? decode_program(context, kind) : build(context, kind);
   };
   impl.invalid_reason = [kind](const ImplPoint& point) { return invalid_reason(point, kind); };
   impl.unsupported_reason = [kind](const BuildContext& context) {
+    if (takes_prefill(context, kind)) return prefill_unsupported_reason(context, kind);
     return takes_decode(context, kind) ? decode_unsupported_reason(context, kind)
                                        : slabs_unsupported_reason(context, kind);
   };

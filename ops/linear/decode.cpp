@@ -4,7 +4,7 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/linear/coopmat_dispatch.h"
-#include "ops/linear/coopmat_tiling.h"
+#include "ops/linear/placed_operands.h"
 
 #include <fmt/format.h>
 
@@ -18,56 +18,32 @@ namespace {
 using references::Linear;
 
 constexpr std::int64_t bytes_of_unit = 16;
-constexpr std::int64_t in_registers = 2;  // the tunable `operands`
-// Of a product: 16 output channels by 8 rows of x by 16 values along K.
-constexpr Fragment fragment{16, 8, 16, MatrixExtension::Khr};
-constexpr std::int64_t sums_of_lane = fragment.m * fragment.n / DecodeTiling::lanes;
-constexpr std::int64_t words_of_operands = 4 + 2;  // of an invocation: common/placed_matrices.glslh
 
-constexpr std::int64_t units_of_subgroup = 4;  // along K, of 16 bytes each
 constexpr std::array<const char*, 10> of_the_other_kernel{
     "tile_m",   "tile_k",     "subgroup_m", "subgroup_n", "splits",
     "matrices", "fragment_m", "fragment_n", "fragment_k", "lanes"};
 
-std::int64_t values_of_unit(const LinearKind& kind) {
-  return is_int4(kind.w) ? 32 : 16;
-}
-
 /// The steps along K in which each subgroup multiplies four units of weights.
 std::int64_t steps_of_subgroup(const Linear& linear, const LinearKind& kind, std::int64_t subgroups) {
-  return div_up(div_up(linear.k, values_of_unit(kind)), units_of_subgroup * subgroups);
-}
-
-/// The matrices are of halves, whatever x is.
-LinearKind kind_of_matrices(const LinearKind& kind) {
-  return {XKind::Real, kind.w};
+  return div_up(div_up(linear.k, values_of_unit(kind)), units_of_step * subgroups);
 }
 
 void add_defines(Dispatch& product, const DecodeTiling& tiling, const Linear& linear,
                  const LinearKind& kind) {
-  add_fragment(product, fragment, tiling.plain);
-  set_define(product, "ELEMENTS", sums_of_lane);
+  add_placed_fragment(product, kind, tiling.plain);
   set_define(product, "FRAGMENTS", tiling.fragments);
   set_define(product, "SUBGROUPS", tiling.subgroups);
   set_define(product, "STAGES", tiling.stages);
   set_define(product, "SCALES_SUMS", scales_sums(linear, kind) ? 1 : 0);
-  set_define(product, "EIGHTS", values_of_unit(kind) / 8);
-}
-
-/// Weights are packed so that units of 16 bytes follow each other, each of one group. Bytes of x become
-/// halves in another order than halves do, which grouped weights follow.
-Packing packing_of(const LinearKind& kind) {
-  const std::int64_t unit = values_of_unit(kind);
-  return {.by_rows = true, .for_halves = kind.is_real(), .slab_depth = unit, .padded_depth = unit};
 }
 
 /// The loop iterations of an invocation in plain code, loop by loop as in shaders/linear/linear_decode.comp
 /// and common/placed_matrices.glslh.
 std::int64_t plain_turns(const DecodeTiling& tiling, const Linear& linear, const LinearKind& kind) {
   const std::int64_t eights = values_of_unit(kind) / 8;
-  const std::int64_t of_product = turns(4) + turns(2) + turns(sums_of_lane, turns(fragment.k / 2));
   const std::int64_t of_loads = turns(2 * tiling.fragments) + turns(eights);
-  const std::int64_t of_step = turns(eights, turns(tiling.fragments, 2 * of_product)) + of_loads;
+  const std::int64_t of_step =
+      turns(eights, turns(tiling.fragments, 2 * turns_of_placed_product())) + of_loads;
   const std::int64_t rounds = div_up(steps_of_subgroup(linear, kind, tiling.subgroups), tiling.stages);
   return tiling.stages * of_loads + turns(rounds, tiling.stages * of_step) +
          turns(tiling.channels(), turns(tiling.subgroups));
@@ -127,23 +103,20 @@ DecodeTiling fast_tiling(const Linear& linear, const LinearKind& kind, const Dev
 }  // namespace
 
 std::int64_t DecodeTiling::shared_bytes() const {
-  const std::int64_t exchanged = plain ? invocations() * words_of_operands * 4 : 0;
-  return pool_units() * bytes_of_unit + exchanged;
+  return pool_units() * bytes_of_unit + (plain ? exchanged_bytes(subgroups) : 0);
 }
 
 bool scales_sums(const Linear& linear, const LinearKind& kind) {
-  return is_int4(kind.w) && linear.group_size % (units_of_subgroup * values_of_unit(kind)) == 0;
+  return is_int4(kind.w) && linear.group_size % (units_of_step * values_of_unit(kind)) == 0;
 }
 
 bool asks_for_decode(const ImplPoint& point) {
-  return point.tuned("operands", 1) == in_registers;
+  return tuned_operands(point) == Operands::Registers;
 }
 
 bool takes_decode(const BuildContext& context, const LinearKind& kind) {
   if (context.tune.contains("operands")) return asks_for_decode(context);
-  const bool is_free = std::ranges::all_of(
-      context.tune, [](const auto& tuned) { return tuned.first == "weights" || tuned.first == "bake"; });
-  return is_free && context.device.places_matrices() && can_multiply(context.params, kind) &&
+  return tunes_no_sizes(context) && context.device.places_matrices() && can_multiply(context.params, kind) &&
          is_fast(references::checked_linear(context.params), kind, context.device) &&
          !decode_invalid_reason(context, kind) && !decode_unsupported_reason(context, kind);
 }
@@ -151,7 +124,7 @@ bool takes_decode(const BuildContext& context, const LinearKind& kind) {
 DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
   DecodeTiling tiling = fast_tiling(references::checked_linear(context.params), kind, device);
-  tiling.plain = context.tuned("plain", fragment_of(device, kind_of_matrices(kind)) ? 0 : 1) != 0;
+  tiling.plain = is_plain(context);
   tiling.fragments = context.tuned("tile_n", tiling.channels()) / DecodeTiling::channels_of_fragment;
   tiling.subgroups = context.tuned("subgroups_k", tiling.subgroups);
   tiling.stages = context.tuned("stages", tiling.stages);
@@ -173,7 +146,7 @@ Program decode_program(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const DecodeTiling tiling = decode_tiling(context, kind);
   ProductNeeds needs;
-  needs.packing = packing_of(kind);
+  needs.packing = placed_packing(kind);
   needs.x_words = 4;
   needs.scales_sums = scales_sums(linear, kind);
   needs.bakes = !tiling.plain && wants_bake(context);
@@ -190,43 +163,20 @@ Program decode_program(const BuildContext& context, const LinearKind& kind) {
 }
 
 std::optional<std::string> decode_invalid_reason(const ImplPoint& point, const LinearKind& kind) {
-  for (const char* name : of_the_other_kernel) {
-    if (!point.tune.contains(name)) continue;
-    return fmt::format("{} does not count where operands go from memory to registers: leave it out", name);
-  }
+  if (auto reason = useless_tunable_reason(point, of_the_other_kernel)) return reason;
   const std::int64_t channels = point.tuned("tile_n", DecodeTiling::channels_of_fragment);
   if (channels > 4 * DecodeTiling::channels_of_fragment) {
     return fmt::format("tile_n is {}, but at most 64 where operands go from memory to registers", channels);
   }
-  const Linear linear = references::checked_linear(point.params);
   // Where sums of integers are scaled, all that a subgroup adds at once must have one scale.
-  const std::int64_t values =
-      kind.is_grouped() ? units_of_subgroup * values_of_unit(kind) : values_of_unit(kind);
-  if (!is_int4(kind.w) || linear.group_size % values == 0) return std::nullopt;
-  return fmt::format("{} hold {} weights of one scale, and {} values with one scale are no multiple of that",
-                     kind.is_grouped() ? "the 16 bytes of each of four invocations" : "16 bytes", values,
-                     linear.group_size);
+  return scales_invalid_reason(point, kind, kind.is_grouped() ? units_of_step : 1);
 }
 
 std::optional<std::string> decode_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
-  const Linear linear = references::checked_linear(context.params);
   const DecodeTiling tiling = decode_tiling(context, kind);
-  const DeviceInfo& device = context.device;
-  if (!tiling.plain && !device.places_matrices()) {
-    return "operands go from memory to registers only where subgroups of 32 invocations hold the elements of "
-           "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do";
-  }
-  if (auto reason = weight_texture_unsupported_reason(context, kind.w, packing_of(kind))) return reason;
-  if (tiling.plain && leaves_loops_early(plain_turns(tiling, linear, kind), device)) {
-    return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
-                       plain_turns(tiling, linear, kind), most_turns_on_a_cpu);
-  }
-  if (tiling.shared_bytes() > device.max_shared_bytes) {
-    return fmt::format("{} subgroups need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
-                       tiling.subgroups, tiling.shared_bytes(), device.max_shared_bytes);
-  }
-  return workgroup_unsupported_reason(
-      tiling.invocations(), std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
+  const std::int64_t turns = plain_turns(tiling, references::checked_linear(context.params), kind);
+  return placed_unsupported_reason(context, kind, tiling.plain, turns, tiling.subgroups,
+                                   tiling.shared_bytes());
 }
 
 }  // namespace assay::ops

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/op/op.h"
+#include "ops/linear/placed_operands.h"
 #include "ops/linear/product.h"
 
 #include <cstdint>
@@ -15,9 +16,8 @@ namespace assay::ops {
 
 /// How the workgroups of linear_decode.comp share the work.
 struct DecodeTiling {
-  static constexpr std::int64_t rows = 8;  ///< of x, of a workgroup
-  static constexpr std::int64_t channels_of_fragment = 16;
-  static constexpr std::int64_t lanes = 32;
+  static constexpr std::int64_t rows = rows_of_placed;  ///< of x, of a workgroup
+  static constexpr std::int64_t channels_of_fragment = channels_of_placed;
 
   bool plain = true;           ///< no cooperative matrices
   std::int64_t fragments = 1;  ///< of a workgroup, side by side along N
@@ -25,7 +25,7 @@ struct DecodeTiling {
   std::int64_t stages = 1;     ///< steps that are loaded before the first of them is multiplied
 
   std::int64_t channels() const { return fragments * channels_of_fragment; }
-  std::int64_t invocations() const { return subgroups * lanes; }
+  std::int64_t invocations() const { return subgroups * lanes_of_placed; }
   /// The sums of all subgroups.
   std::int64_t pool_units() const { return subgroups * rows * (channels() / 4 + 1); }
   /// And what plain code exchanges.

@@ -139,7 +139,7 @@ TEST_F(DecodeTest, TunablesOfTheOtherKernelAreRefusedByName) {
   for (const char* name : {"tile_m", "tile_k", "subgroup_m", "subgroup_n", "splits", "matrices", "fragment_m",
                            "fragment_n", "fragment_k", "lanes"}) {
     EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{name, 16}})),
-              std::string(name) + " does not count where operands go from memory to registers: leave it out");
+              std::string(name) + " does not count where weights go from memory to registers: leave it out");
   }
   EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{"tile_n", 128}})),
             "tile_n is 128, but at most 64 where operands go from memory to registers");
@@ -154,10 +154,9 @@ TEST_F(DecodeTest, OnlyItsSubgroupsMayBeSixteen) {
 
 TEST_F(DecodeTest, MatricesWhoseElementsLieElsewhereAreRefusedUnlessPlainCodeIsAskedFor) {
   const DeviceInfo amd = device_of_vendor(Vendor::Amd);
-  EXPECT_EQ(
-      refusal_on(amd, trial("linear_q4gsw", {1, 64, 16})),
-      "operands go from memory to registers only where subgroups of 32 invocations hold the elements of "
-      "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do");
+  EXPECT_EQ(refusal_on(amd, trial("linear_q4gsw", {1, 64, 16})),
+            "weights go from memory to registers only where subgroups of 32 invocations hold the elements of "
+            "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do");
   EXPECT_EQ(refusal_on(amd, trial("linear_q4gsw", {1, 64, 16}, {{"plain", 1}})), "");
 }
 

@@ -1,0 +1,46 @@
+#pragma once
+
+#include "harness/op/op.h"
+#include "ops/linear/placed_operands.h"
+#include "ops/linear/product.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+// Products of many rows of half floats whose weights go from memory to registers, while x lies in shared
+// memory (shaders/linear/linear_prefill.comp): impl `coopmat` with the tunable `operands`, or by default.
+
+namespace assay::ops {
+
+/// How the workgroups of linear_prefill.comp share the work.
+struct PrefillTiling {
+  bool plain = true;                              ///< no cooperative matrices
+  std::int64_t m = 64, n = 128;                   ///< rows of x and output channels of a workgroup
+  std::int64_t subgroup_m = 64, subgroup_n = 32;  ///< and of a subgroup
+
+  std::int64_t subgroups() const { return m / subgroup_m * (n / subgroup_n); }
+  std::int64_t invocations() const { return subgroups() * lanes_of_placed; }
+  /// Of x, and what plain code exchanges.
+  std::int64_t shared_bytes() const;
+};
+
+/// Whether a linear op's impl `coopmat` takes this kernel: a case tunes it, or a case tunes nothing but
+/// `weights` and `bake`, the device has the matrices, and this kernel is faster as an H200 has it
+/// (shaders/NOTES.md).
+bool takes_prefill(const BuildContext& context, const LinearKind& kind);
+/// Whether a case tunes it.
+bool asks_for_prefill(const ImplPoint& point);
+
+/// The tunables, or what is fast on an H200.
+PrefillTiling prefill_tiling(const BuildContext& context);
+
+/// The program of impl `coopmat` for a point that takes_prefill() and that neither reason below refuses.
+Program prefill_program(const BuildContext& context, const LinearKind& kind);
+
+/// Why no device can run the kernel with these parameters and tunables, or nothing.
+std::optional<std::string> prefill_invalid_reason(const ImplPoint& point, const LinearKind& kind);
+/// Why the device cannot run it, or nothing.
+std::optional<std::string> prefill_unsupported_reason(const BuildContext& context, const LinearKind& kind);
+
+}  // namespace assay::ops
