@@ -186,25 +186,24 @@ std::int64_t words_of_row(const Linear& linear) {
   return div_up(linear.k, 4);
 }
 
-/// Shared memory in bytes: sums, ranges of x, and the rows of x where they are quantized there.
+/// Shared memory in bytes: sums, ranges of x, and the row of x where it is quantized there.
 std::int64_t shared_bytes(const Linear& linear, const Sharing& sharing, bool quantizes) {
   const auto aligned = [](std::int64_t bytes) { return div_up(bytes, 16) * 16; };
-  const std::int64_t of_rows = quantizes ? aligned(sharing.rows * words_of_row(linear) * 4) +
-                                               aligned(sharing.local_size * bytes_of_range)
-                                         : 0;
-  return sharing.local_size * bytes_of_sums + of_rows;
+  const std::int64_t of_row =
+      quantizes ? aligned(words_of_row(linear) * 4) + aligned(sharing.local_size * bytes_of_range) : 0;
+  return sharing.local_size * bytes_of_sums + of_row;
 }
 
-/// Whether workgroups quantize their rows of x themselves; otherwise a dispatch before the product does.
+/// Whether workgroups quantize their only row of x themselves; otherwise a dispatch before the product does.
 bool quantizes(const BuildContext& context, const LinearKind& kind, const Sharing& sharing) {
   const Linear linear = references::checked_linear(context.params);
-  return kind.quantizes() && sharing.rows <= context.tuned("quantized_rows", 1) &&
+  return kind.quantizes() && sharing.rows == 1 &&
          shared_bytes(linear, sharing, true) <= context.device.max_shared_bytes;
 }
 
 Program build(const BuildContext& context, const LinearKind& kind, const Sharing& sharing, bool dot) {
   const Linear linear = references::checked_linear(context.params);
-  const bool quantizes_rows = quantizes(context, kind, sharing);
+  const bool quantizes_row = quantizes(context, kind, sharing);
   Program program;
   Dispatch product;
   product.label = "product";
@@ -213,12 +212,12 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
                                    {.x_layout = Layout::P4W,
                                     .x_words = depth_of_unit(linear, kind) / 4,
                                     .by_quad = true,
-                                    .quantizes = quantizes_rows,
+                                    .quantizes = quantizes_row,
                                     .bakes = wants_bake(context),
                                     .dot = dot,
                                     .columns_of_workgroup = sharing.columns_of_workgroup()});
-  product.defines.push_back({"QUANTIZES", flag(quantizes_rows)});
-  if (quantizes_rows) {
+  product.defines.push_back({"QUANTIZES", flag(quantizes_row)});
+  if (quantizes_row) {
     const std::int64_t kept = power_of_two_from(div_up(words_of_row(linear), sharing.local_size));
     product.defines.push_back({"KEPT", std::to_string(std::min(kept, most_kept))});
   }
@@ -231,7 +230,7 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
   product.defines.push_back({"UNITS", std::to_string(sharing.units)});
   product.defines.push_back({"LOADS", std::to_string(sharing.units * sharing.columns / 4)});
   product.constants.push_back({"workers", static_cast<std::uint32_t>(sharing.workers)});
-  if (quantizes_rows)
+  if (quantizes_row)
     product.constants.push_back({"row_words", static_cast<std::uint32_t>(words_of_row(linear))});
   product.local_size = {static_cast<std::uint32_t>(sharing.local_size), 1, 1};
   use_subgroups(product, context.device);
@@ -239,7 +238,7 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
       div_up(slots.all, sharing.rows) * div_up(linear.n, sharing.columns_of_workgroup());
   product.workgroups = fold_grid(workgroups * sharing.local_size, product.local_size[0],
                                  context.device.max_workgroup_count[0]);
-  product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(linear, sharing, quantizes_rows));
+  product.shared_bytes = static_cast<std::uint32_t>(shared_bytes(linear, sharing, quantizes_row));
   program.dispatches.push_back(std::move(product));
   return program;
 }
@@ -258,13 +257,6 @@ double unit_error(const BuildContext& context, const LinearKind& kind, const Sha
   const std::int64_t of_unit = kind.is_grouped() ? 2 : depth + 1;
   const std::int64_t units = div_up(div_up(linear.k, depth), sharing.workers);
   return gamma_of(of_unit + units + std::countr_zero(static_cast<std::uint64_t>(sharing.workers)) + 3);
-}
-
-Tunable quantized_rows_tunable() {
-  return {.name = "quantized_rows",
-          .fallback = 1,
-          .doc = "most rows of x that a workgroup quantizes for itself; before more, a dispatch does",
-          .allowed = {1, 2}};
 }
 
 std::vector<Tunable> sharing_tunables() {
@@ -359,7 +351,6 @@ Impl gemv_linear(const LinearKind& kind) {
                             [kind](const BuildContext& context) { return sharing_of(context, kind); });
   impl.summary = "several invocations share the K of a few output channels of one row, or of several (rows)";
   impl.tunables = sharing_tunables();
-  if (kind.quantizes()) impl.tunables.push_back(quantized_rows_tunable());
   impl.tunables.push_back(weights_tunable());
   impl.invalid_reason = gemv_invalid_reason;
   return impl;

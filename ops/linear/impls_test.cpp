@@ -278,25 +278,6 @@ TEST_F(LinearSharingTest, AWorkgroupOfSeveralRowsFindsThemQuantized) {
   EXPECT_TRUE(quantizes_before(program_of(trial)));
 }
 
-TEST_F(LinearSharingTest, AWorkgroupMayQuantizeBothOfItsRows) {
-  for (const auto& [op, k] :
-       {std::pair<const char*, std::int64_t>{"linear_dq8ca_q4gsw", 320}, {"linear_q8ta_q8csw", 323}}) {
-    Trial trial = trial_of(op_of(op), "gemv", {3, k, 45});
-    trial.tune = {{"rows", 2}, {"quantized_rows", 2}, {"local_size", 64}};
-    const Dispatch product = product_of(trial);
-    EXPECT_FALSE(quantizes_before(program_of(trial))) << op;
-    const std::int64_t of_rows = div_up(std::int64_t{8} * div_up(k, std::int64_t{4}), std::int64_t{16}) * 16;
-    EXPECT_EQ(std::int64_t{product.shared_bytes}, std::int64_t{64} * (16 + 8) + of_rows)
-        << op << ": sums, ranges, and both rows";
-    expect_right_here(trial);
-    trial.as_if = [most = product.shared_bytes - 1](DeviceInfo& device) { device.max_shared_bytes = most; };
-    EXPECT_TRUE(quantizes_before(program_of(trial))) << op << ": both do not fit";
-    trial.as_if = {};
-    trial.tune["rows"] = 4;
-    EXPECT_TRUE(quantizes_before(program_of(trial))) << op << ": only two";
-  }
-}
-
 class DefaultSharingTest : public LinearSharingTest {
  protected:
   /// The program as on a GPU with subgroups of 32 invocations and workgroups of up to 1024.

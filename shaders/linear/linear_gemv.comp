@@ -7,10 +7,10 @@
 //
 // REAL           1: sums of real values in float32; 0: of int8 values in int32
 // GROUPED        int32 sums of each unit, minus the zero point, times the group's scale, in float32; W_BITS 4
-// QUANTIZES      x is real, and each workgroup quantizes its rows (linear/quantize_row.glslh)
+// QUANTIZES      x is real, and each workgroup quantizes its row (linear/quantize_row.glslh)
 // DOT            see linear/dot4x8.glslh
 // COLUMN_QUADS   1 or 2
-// ROWS           1, 2, 4 or 8 rows, for which weights are loaded once; 1 or 2 where QUANTIZES
+// ROWS           1, 2, 4 or 8 rows, for which weights are loaded once; 1 where QUANTIZES
 // PAIRS          1: a unit is two blocks of one group (W_BITS 4); 0: it is one block
 // UNITS          1, 2, 4 or 8; LOADS: COLUMN_QUADS * UNITS
 // X_*, W_*, Y_*, SUMS, SUBGROUPS, ...: see the included files
@@ -97,7 +97,7 @@ Values values_of(Row row, uint slot, uint unit) {
 vec4 values_of(Row row, uint slot, uint unit) { return existing_quad(row, unit); }
 #else
 #if QUANTIZES && W_BITS == 8
-uint word_of(Row row, uint slot, uint word) { return quantized_rows[row_at(slot % ROWS) + word]; }
+uint word_of(Row row, uint slot, uint word) { return quantized_row[word]; }
 #elif !QUANTIZES && X_LAYOUT == X_BLOCKS
 uint word_of(Row row, uint slot, uint word) { return x_block(slot >> 2, word)[slot & 3u]; }
 #elif !QUANTIZES && X_WORDS == 1
@@ -114,7 +114,7 @@ uint values_of(Row row, uint slot, uint unit) { return word_of(row, slot, unit);
 #define Values uvec2
 #endif
 #if QUANTIZES
-Values values_of(Row row, uint slot, uint unit) { return quantized_rows[row_at(slot % ROWS) + unit]; }
+Values values_of(Row row, uint slot, uint unit) { return quantized_row[unit]; }
 #elif X_LAYOUT == X_ROWS && X_WORDS > 1
 Values values_of(Row row, uint slot, uint unit) { return x[guard_words / X_WORDS + row.index * units() + unit]; }
 #else
@@ -255,11 +255,7 @@ void add_units(uint slot, uint first) {
 #define FIND_ROW(r)                 \
   rows[r] = existing_row(slot + r); \
   EACH_INNER(COLUMN_QUADS, CLEAR_SUMS, r)
-#if QUANTIZES
-#define KEEP_QUANTIZER(r)            \
-  zero_points[r] = by[r].zero_point; \
-  row_scales[r] = by[r].scale;
-#elif GROUPED
+#if GROUPED && !QUANTIZES
 #define LOAD_ROW_TABLES(r)                      \
   zero_points[r] = x_zero_point(rows[r].index); \
   row_scales[r] = x_scale(rows[r].index);
@@ -309,10 +305,10 @@ void main() {
   ChannelTables tables[COLUMN_QUADS];
   EACH(COLUMN_QUADS, LOAD_TABLES)
 #if QUANTIZES
-  RowQuantizer by[ROWS];
-  quantize_rows(rows, lane, by);
+  const RowQuantizer by = quantize_row(rows[0], lane);
 #if GROUPED
-  EACH(ROWS, KEEP_QUANTIZER)
+  zero_points[0] = by.zero_point;
+  row_scales[0] = by.scale;
 #endif
 #elif GROUPED
   EACH(ROWS, LOAD_ROW_TABLES)
