@@ -40,6 +40,7 @@ layout(constant_id = 4) const uint pool_units = 1u;  // units of 16 bytes of sha
 shared uvec4 pool[pool_units];
 #include "common/placed_matrices.glslh"
 #include "linear/halves.glslh"
+#include "linear/placed_operands.glslh"
 
 #define ROWS 8u
 #define VALUES_OF_UNIT (8u * EIGHTS)
@@ -149,14 +150,6 @@ uvec4 values_of(Step of, uint i) {
 
 uvec4 existing_values(Step of, uint i) { return of.first_value + 8u * i < push.depth ? values_of(of, i) : uvec4(0u); }
 
-#define SET_B(b, words)   \
-  SET_WORD(b, 0, words.x) \
-  SET_WORD(b, 1, words.y)
-#define SET_A(a, low, high) \
-  SET_WORD(a, 0, low.x)     \
-  SET_WORD(a, 1, low.y)     \
-  SET_WORD(a, 2, high.x)    \
-  SET_WORD(a, 3, high.y)
 #define ADD_FRAGMENT(f, i)                               \
   {                                                      \
     const uvec4 low = weights_of(of, 2u * (f), i);       \

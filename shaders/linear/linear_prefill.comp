@@ -36,6 +36,7 @@ layout(constant_id = 7) const uint x_loads = 1u;      // loads of an invocation 
 shared uvec4 pool[pool_units];
 #include "common/placed_matrices.glslh"
 #include "linear/halves.glslh"
+#include "linear/placed_operands.glslh"
 
 #define UNITS_OF_STEP 4u
 #define VALUES_OF_STEP (UNITS_OF_STEP * 8u * EIGHTS)
@@ -124,14 +125,6 @@ uvec4 weights_of(uint from, uint half_of_fragment, uint i) {
 SUM_MATRIX sums[FRAGMENTS * ROW_EIGHTS];
 #define SUM(f, r) sums[(r)*FRAGMENTS + (f)]
 
-#define SET_B(b, words)   \
-  SET_WORD(b, 0, words.x) \
-  SET_WORD(b, 1, words.y)
-#define SET_A(a, low, high) \
-  SET_WORD(a, 0, low.x)     \
-  SET_WORD(a, 1, low.y)     \
-  SET_WORD(a, 2, high.x)    \
-  SET_WORD(a, 3, high.y)
 #define SET_WEIGHTS(f)                                     \
   {                                                        \
     const uvec4 low = weights_of(from, 2u * (f), i);       \
