@@ -4,14 +4,15 @@
 #   scripts/release.sh [--draft] [INTO]     INTO: default dist/release-<version>; an older one is replaced
 #
 #   assay-<version>-x86_64.tar.xz     the folder of scripts/package.sh
-#   assay-<version>-reports.tar.xz    reports/published: `assay pivot`, `compare` and `show` read it
+#   assay-<version>-reports.tar.xz    reports/published, for `assay pivot`, `compare` and `show`, without reports that were
+#                                     made by other kernels, references or cases, or by another harness, than the commit's
 #   notes.md                          the version's part of CHANGELOG.md, and what was measured, where
 #   SHA256SUMS                        for `sha256sum --check SHA256SUMS`
 #
-# Archives of one commit by one compiler are the same byte for byte. A release is refused, with every reason at once, if
-# a file is not committed, if CHANGELOG.md does not close the version with a date, or if a published report was made by
-# other kernels, references, cases or another harness than those of the commit. With --draft these are warnings that
-# notes.md repeats. The exit code is 0, 1 if the release is refused, 2 for a usage error.
+# notes.md says which reports are left out. Archives of one commit by one compiler are the same byte for byte. A release
+# is refused, with every reason at once, if a file is not committed, if CHANGELOG.md does not close the version with a
+# date, or if no report is left. With --draft these are warnings that notes.md repeats. The exit code is 0, 1 if the
+# release is refused, 2 for a usage error.
 set -euo pipefail
 caller=$PWD
 # shellcheck source=scripts/lib.sh
@@ -19,7 +20,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # What the figures of a report depend on.
 measured=(CMakeLists.txt cmake harness ops references shaders cases tuning)
-reasons=()
+reasons=()  # why there is no release
+reports=()  # folders of reports/published that the release has
+left_out=() # why it does not have the others
 
 version_of_tree() { sed -n 's/^project(assay VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt; }
 
@@ -42,25 +45,33 @@ check_changelog() {
     reasons+=("CHANGELOG.md has no heading '## $version - YYYY-MM-DD'")
 }
 
+# Sorts the published reports into `reports` and `left_out`.
 check_reports() {
-  local run commit
+  local run folder commit changed
   for run in reports/published/*/run.json; do
-    [[ -e $run ]] || { reasons+=("reports/published has no report") && return; }
+    [[ -e $run ]] || break
+    folder=$(dirname "$run")
     commit=$(commit_of "$run")
     if ! git cat-file -e "$commit^{commit}" 2>/dev/null; then
-      reasons+=("$(dirname "$run") was made by $commit, a commit that is not in this repository")
-    elif ! git diff --quiet "$commit" HEAD -- "${measured[@]}"; then
-      reasons+=("$(dirname "$run") was made by $commit, and $(git diff --name-only "$commit" HEAD -- "${measured[@]}" |
-        wc -l) files that its figures depend on have changed since: run and publish it again")
+      left_out+=("$folder was made by $commit, a commit that is not in this repository")
+      continue
+    fi
+    changed=$(git diff --name-only "$commit" HEAD -- "${measured[@]}" | wc -l)
+    if ((changed)); then
+      left_out+=("$folder was made by $commit: files that its figures depend on have changed since, $changed in all")
+    else
+      reports+=("$folder")
     fi
   done
+  ((${#reports[@]})) ||
+    reasons+=("no published report was made by the code of this commit: run and publish one (reports/published/README.md)")
 }
 
 # The version's part of CHANGELOG.md without its heading.
 changes() { awk -v heading="## $version - " 'index($0, "## ") == 1 { on = index($0, heading) == 1; next } on' CHANGELOG.md; }
 
 notes() {
-  local run reason
+  local folder run reason
   printf '# assay %s\n\n' "$version"
   if ((${#reasons[@]})); then
     printf 'This is a draft, no release:\n\n'
@@ -69,10 +80,13 @@ notes() {
   fi
   printf 'Commit %s of %s.\n\n| published report | device | driver | commit |\n|---|---|---|---|\n' \
     "$(git rev-parse HEAD)" "$(git show -s --format=%cs HEAD)"
-  for run in reports/published/*/run.json; do
-    [[ ! -e $run ]] || printf '| %s | %s | %s | %s |\n' "$(basename "$(dirname "$run")")" "$(field "$run" name)" \
-      "$(field "$run" driver_info)" "$(commit_of "$run")"
+  for folder in "${reports[@]}"; do
+    run=$folder/run.json
+    printf '| %s | %s | %s | %s |\n' "$(basename "$folder")" "$(field "$run" name)" "$(field "$run" driver_info)" \
+      "$(commit_of "$run")"
   done
+  ((${#left_out[@]} == 0)) || printf '\nLeft out:\n\n'
+  for reason in "${left_out[@]}"; do printf -- '- %s\n' "$reason"; done
   changes
 }
 
@@ -93,7 +107,7 @@ is_replaceable() {
 }
 
 main() {
-  local draft=no into reason package reports
+  local draft=no into reason package archived run folder
   if [[ ${1:-} == --draft ]]; then
     draft=yes
     shift
@@ -106,18 +120,23 @@ main() {
   check_tree
   check_changelog
   check_reports
+  for reason in "${left_out[@]}"; do say "Left out: $reason."; done
   for reason in "${reasons[@]}"; do say "Not a release: $reason."; done
   ((${#reasons[@]} == 0)) || [[ $draft == yes ]] || die "Nothing was made. --draft makes the files all the same."
 
   staging=$(mktemp -d)
   trap 'rm -rf "$staging"' EXIT
   package=assay-$version-x86_64
-  reports=assay-$version-reports
+  archived=assay-$version-reports
   scripts/package.sh "$staging/$package"
   archive "$staging/$package"
   # By git: `assay report` may have left files there that are not committed.
-  git archive --prefix="$reports/" HEAD:reports/published | tar -x -C "$staging"
-  archive "$staging/$reports"
+  git archive --prefix="$archived/" HEAD:reports/published | tar -x -C "$staging"
+  for run in "$staging/$archived"/*/run.json; do
+    folder=reports/published/$(basename "$(dirname "$run")")
+    [[ " ${reports[*]} " == *" $folder "* ]] || rm -rf "$(dirname "$run")"
+  done
+  archive "$staging/$archived"
   mkdir "$staging/made"
   mv "$staging"/*.tar.xz "$staging/made/"
   notes >"$staging/made/notes.md"

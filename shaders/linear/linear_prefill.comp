@@ -41,8 +41,9 @@ shared uvec4 pool[pool_units];
 #define UNITS_OF_STEP 4u
 #define VALUES_OF_STEP (UNITS_OF_STEP * 8u * EIGHTS)
 #define SLABS_OF_STEP (EIGHTS / 2)
-#define STAGES 2   // slabs in shared memory, which alternate
-#define CHUNKS 8u  // units of 16 bytes of a row of a slab
+#define STAGES 2                         // slabs in shared memory, which alternate
+#define CHUNKS 8u                        // units of 16 bytes of a row of a slab
+#define UNITS_OF_SLAB (tile_m * CHUNKS)  // each is a load of an invocation
 #define HALVES_OF_FRAGMENTS (2 * FRAGMENTS)
 #define QUADS (4u * FRAGMENTS)
 #define ROWS_OF_SUBGROUP (8u * ROW_EIGHTS)
@@ -60,7 +61,7 @@ uvec2 place_of_subgroup() {
 // A row of a slab has the two eights of each t that are multiplied next, those of all t side by side. In odd rows the
 // eights change places, so that eight invocations that read at once read from different banks. Two slabs alternate.
 uint place_of_chunk(uint row, uint chunk) { return row * CHUNKS + (chunk ^ ((row & 1u) * 4u)); }
-uint stage_at(uint stage) { return stage * (tile_m * CHUNKS); }
+uint stage_at(uint stage) { return stage * UNITS_OF_SLAB; }
 
 uint first_of_load(uint number, uint slab) {
   const uint chunk = number % CHUNKS;
@@ -82,7 +83,9 @@ void keep_x(uint slab, uint stage) {
     const uint number = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x;
     uvec4 words = next_x[i];
     if (first_of_load(number, slab) >= push.depth) words = uvec4(0u);
-    pool[stage_at(stage) + place_of_chunk(number / CHUNKS, number % CHUNKS)] = words;
+    if (UNITS_OF_SLAB % gl_WorkGroupSize.x == 0u || number < UNITS_OF_SLAB) {
+      pool[stage_at(stage) + place_of_chunk(number / CHUNKS, number % CHUNKS)] = words;
+    }
   }
 }
 
