@@ -156,20 +156,25 @@ Program build(const BuildContext& context, const LinearKind& kind, const Images&
   return program;
 }
 
+Operands tuned_operands(const ImplPoint& point) {
+  return static_cast<Operands>(point.tuned("operands", static_cast<std::int64_t>(Operands::Shared)));
+}
+
 std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKind& kind) {
   if (kind.is_real() && references::checked_linear(point.params).real != DType::F16) {
     return "x is f32, which half floats would round: use f16 or another impl";
   }
-  if (asks_for_prefill(point)) {
+  const Operands operands = tuned_operands(point);
+  if (operands == Operands::Weights) {
     if (auto reason = prefill_invalid_reason(point, kind)) return reason;
-  } else if (asks_for_decode(point)) {
+  } else if (operands == Operands::Registers) {
     if (auto reason = decode_invalid_reason(point, kind)) return reason;
   } else if (point.tuned("subgroups_k", 0) > most_subgroups_of_slabs) {
     return fmt::format("at most {} subgroups share K where operands lie in shared memory (operands: 1)",
                        most_subgroups_of_slabs);
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
-  if (kind.is_grouped() && !asks_for_decode(point) &&
+  if (kind.is_grouped() && operands == Operands::Shared &&
       references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -228,39 +233,48 @@ std::optional<std::string> slabs_unsupported_reason(const BuildContext& context,
 double unit_error(const BuildContext& context, const LinearKind& kind) {
   constexpr std::int64_t last = 5;
   const Linear linear = references::checked_linear(context.params);
-  const bool decodes = takes_decode(context, kind);
-  const std::int64_t parts = decodes                        ? decode_roundings(context, kind)
-                             : takes_prefill(context, kind) ? 1
-                                                            : coopmat_tiling(context, kind).splits;
+  const Operands operands = coopmat_operands(context, kind);
+  const bool decodes = operands == Operands::Registers;
+  const std::int64_t parts = decodes                         ? decode_roundings(context, kind)
+                             : operands == Operands::Weights ? 1
+                                                             : coopmat_tiling(context, kind).splits;
   if (!kind.is_real()) return gamma_of((decodes ? 0 : linear.groups()) + parts + last);
   const double of_sums = gamma_of(linear.k + 1 + parts + last);
   const bool rounds_weights = kind.is_real_int4() && !(decodes && scales_sums(linear, kind));
   return rounds_weights ? of_sums + error_of_half_weights * (1 + of_sums) : of_sums;
 }
 
-const char* summary_of(const LinearKind& kind) {
-  if (kind.is_grouped()) {
-    return "subgroups multiply cooperative matrices of int8, or for a few rows of half floats";
-  }
-  if (!kind.is_real()) return "subgroups multiply cooperative matrices of int8";
-  if (!kind.is_real_int4()) return "subgroups multiply cooperative matrices of half floats";
-  return "subgroups multiply cooperative matrices of half floats, to which weights times scales are rounded; "
-         "for a few rows the sums of 128 values with one scale are scaled instead";
+std::string summary_of(const LinearKind& kind) {
+  const std::string multiply = "subgroups multiply cooperative matrices of ";
+  if (kind.is_grouped()) return multiply + "int8, or for a few rows of half floats";
+  if (!kind.is_real()) return multiply + "int8";
+  if (!kind.is_real_int4()) return multiply + "half floats; weights go through shared memory or to registers";
+  return multiply +
+         "half floats, to which weights times scales are rounded, in shared memory or in registers; for a "
+         "few "
+         "rows the sums of 128 values with one scale are scaled instead";
 }
 
 /// Where operands may be in registers: more subgroups then, and another meaning of stages.
-void add_operands(std::vector<Tunable>& tunables) {
+void add_operands(std::vector<Tunable>& tunables, const LinearKind& kind) {
   const auto named = [&](const char* name) { return std::ranges::find(tunables, name, &Tunable::name); };
   named("subgroups_k")->allowed.push_back(16);
   named("stages")->fallback = 0;
   named("stages")->doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once";
-  constexpr const char* doc =
-      "where x and w become operands of matrices: 1: shared memory; 2: registers, with sizes by tile_n (16, "
-      "32 or 64), subgroups_k and stages alone; 3 (f16): x in shared memory, w in registers, with sizes by "
-      "tile_m, tile_n, subgroup_m and subgroup_n alone. 2 is the default for a few rows and 3 for many "
-      "tiles, "
-      "where no size is tuned and the device's matrices of halves allow it";
-  tunables.push_back({.name = "operands", .doc = doc, .allowed = {1, 2, 3}});
+  Tunable operands{
+      .name = "operands",
+      .doc =
+          "where x and w become operands of matrices: 1: shared memory; 2: registers, with sizes "
+          "by tile_n (16, 32 or 64), subgroups_k and stages alone, the default for a few rows",
+      .allowed = {1, 2}};
+  if (kind.is_real()) {
+    operands.doc +=
+        "; 3: x in shared memory, w in registers, with sizes by tile_m, tile_n, subgroup_m and "
+        "subgroup_n alone, the default for many tiles";
+    operands.allowed.push_back(3);
+  }
+  operands.doc += " (where no size is tuned and the device's matrices of halves allow it)";
+  tunables.push_back(std::move(operands));
 }
 
 }  // namespace
@@ -305,6 +319,12 @@ void set_tiling_grid(Dispatch& product, const CoopmatTiling& tiling, std::int64_
                      const DeviceInfo& device) {
   set_workgroups(product, div_up(slots.all, tiling.m) * tiles_n * tiling.splits, tiling.invocations(),
                  tiling.shared_bytes(), tiling.plain, device);
+}
+
+Operands coopmat_operands(const BuildContext& context, const LinearKind& kind) {
+  if (context.tune.contains("operands")) return tuned_operands(context);
+  if (decodes_by_default(context, kind)) return Operands::Registers;
+  return prefills_by_default(context, kind) ? Operands::Weights : Operands::Shared;
 }
 
 bool has_matrices(const DeviceInfo& device, const LinearKind& kind) {
@@ -366,20 +386,23 @@ Impl coopmat_linear(const LinearKind& kind) {
   impl.ceiling = kind.is_real() ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
   if (kind.is_grouped()) {
     impl.ceiling_here = [kind](const BuildContext& context) {
-      return takes_decode(context, kind) ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
+      const bool decodes = coopmat_operands(context, kind) == Operands::Registers;
+      return decodes ? Ceiling::CoopFp16 : Ceiling::CoopInt8;
     };
   }
   impl.tunables = coopmat_tunables(kind);
-  if (kind.is_real() || kind.is_grouped()) add_operands(impl.tunables);
+  if (kind.is_real() || kind.is_grouped()) add_operands(impl.tunables, kind);
   impl.build = [kind](const BuildContext& context) {
-    if (takes_prefill(context, kind)) return prefill_program(context, kind);
-    return takes_decode(context, kind) ? decode_program(context, kind) : build(context, kind);
+    const Operands operands = coopmat_operands(context, kind);
+    if (operands == Operands::Registers) return decode_program(context, kind);
+    return operands == Operands::Weights ? prefill_program(context, kind) : build(context, kind);
   };
   impl.invalid_reason = [kind](const ImplPoint& point) { return invalid_reason(point, kind); };
   impl.unsupported_reason = [kind](const BuildContext& context) {
-    if (takes_prefill(context, kind)) return prefill_unsupported_reason(context, kind);
-    return takes_decode(context, kind) ? decode_unsupported_reason(context, kind)
-                                       : slabs_unsupported_reason(context, kind);
+    const Operands operands = coopmat_operands(context, kind);
+    if (operands == Operands::Registers) return decode_unsupported_reason(context, kind);
+    return operands == Operands::Weights ? prefill_unsupported_reason(context, kind)
+                                         : slabs_unsupported_reason(context, kind);
   };
   impl.unit_error = [kind](const BuildContext& context) { return unit_error(context, kind); };
   return impl;

@@ -4,13 +4,25 @@
 #include "ops/linear/coopmat_tiling.h"
 #include "ops/linear/product.h"
 
+#include <cstdint>
+
 namespace assay::ops {
 
-/// The impl whose subgroups multiply cooperative matrices (shaders/linear/linear_coopmat.comp): int8 with
-/// int32 sums, or half floats with float sums where x is real; x must be f16 then. On a device without
-/// cooperative matrices, and where the tunable `plain` is 1, the same kernel multiplies in plain code, to
-/// test that it is right, never for speed.
+/// The impl whose subgroups multiply cooperative matrices (shaders/linear/linear_coopmat.comp,
+/// linear_decode.comp, linear_prefill.comp): int8 with int32 sums, or half floats with float sums where x is
+/// real; x must be f16 then. On a device without cooperative matrices, and where the tunable `plain` is 1,
+/// the same kernels multiply in plain code, to test that they are right, never for speed.
 Impl coopmat_linear(const LinearKind& kind);
+
+/// Where the operands of its matrices are, by which it has three kernels: the values of the tunable
+/// `operands`.
+enum class Operands : std::uint8_t {
+  Shared = 1,     ///< in shared memory: CoopmatTiling
+  Registers = 2,  ///< in registers: DecodeTiling
+  Weights = 3,    ///< weights in registers, x in shared memory: PrefillTiling
+};
+/// As tuned, or what is fast for this shape on this device.
+Operands coopmat_operands(const BuildContext& context, const LinearKind& kind);
 
 /// The program of this impl for a convolution in the context of its linear op (ops/convolution/product.h): of
 /// int8 values, or of halves whose x already consists of rows.

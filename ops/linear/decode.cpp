@@ -17,8 +17,6 @@ namespace {
 
 using references::Linear;
 
-constexpr std::int64_t bytes_of_unit = 16;
-
 constexpr std::array<const char*, 10> of_the_other_kernel{
     "tile_m",   "tile_k",     "subgroup_m", "subgroup_n", "splits",
     "matrices", "fragment_m", "fragment_n", "fragment_k", "lanes"};
@@ -103,20 +101,15 @@ DecodeTiling fast_tiling(const Linear& linear, const LinearKind& kind, const Dev
 }  // namespace
 
 std::int64_t DecodeTiling::shared_bytes() const {
-  return pool_units() * bytes_of_unit + (plain ? exchanged_bytes(subgroups) : 0);
+  return pool_units() * bytes_of_pool_unit + (plain ? exchanged_bytes(subgroups) : 0);
 }
 
 bool scales_sums(const Linear& linear, const LinearKind& kind) {
   return is_int4(kind.w) && linear.group_size % (units_of_step * values_of_unit(kind)) == 0;
 }
 
-bool asks_for_decode(const ImplPoint& point) {
-  return tuned_operands(point) == Operands::Registers;
-}
-
-bool takes_decode(const BuildContext& context, const LinearKind& kind) {
-  if (context.tune.contains("operands")) return asks_for_decode(context);
-  return tunes_no_sizes(context) && context.device.places_matrices() && can_multiply(context.params, kind) &&
+bool decodes_by_default(const BuildContext& context, const LinearKind& kind) {
+  return may_be_default(context) && can_multiply(context.params, kind) &&
          is_fast(references::checked_linear(context.params), kind, context.device) &&
          !decode_invalid_reason(context, kind) && !decode_unsupported_reason(context, kind);
 }

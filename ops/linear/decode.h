@@ -32,12 +32,9 @@ struct DecodeTiling {
   std::int64_t shared_bytes() const;
 };
 
-/// Whether a linear op's impl `coopmat` takes this kernel: a case tunes it, or a case tunes nothing but
-/// `weights` and `bake`, the device has the matrices, and this kernel is faster as an H200 has it
+/// Whether this kernel is the default: may_be_default(), and it is faster as an H200 has it
 /// (shaders/NOTES.md).
-bool takes_decode(const BuildContext& context, const LinearKind& kind);
-/// Whether a case tunes it.
-bool asks_for_decode(const ImplPoint& point);
+bool decodes_by_default(const BuildContext& context, const LinearKind& kind);
 
 /// The tunables, or what is fast on an H200, with as many subgroups as fit the device.
 DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind);
@@ -50,7 +47,7 @@ bool scales_sums(const references::Linear& linear, const LinearKind& kind);
 /// products.
 std::int64_t decode_roundings(const BuildContext& context, const LinearKind& kind);
 
-/// The program of impl `coopmat` for a point that takes_decode() and that neither reason below refuses.
+/// The program of impl `coopmat` for a point that neither reason below refuses.
 Program decode_program(const BuildContext& context, const LinearKind& kind);
 
 /// Why no device can run the kernel with these parameters and tunables, or nothing.

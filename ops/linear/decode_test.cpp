@@ -1,6 +1,5 @@
 #include "ops/linear/decode.h"
 
-#include "harness/cases/describe/reachable_programs.h"
 #include "ops/linear/linear_test_support.h"
 
 #include <gmock/gmock.h>
@@ -13,22 +12,9 @@ namespace {
 
 using namespace test;
 
-/// Products whose operands go from memory to registers.
-class DecodeTest : public LinearTest {
+class DecodeTest : public PlacedOperandsTest {
  protected:
-  Trial trial(const std::string& op, const Sizes& sizes, Tune tune = {}, std::int64_t group_size = 32) {
-    Trial made = trial_of(op_of(op), "coopmat", sizes, group_size);
-    made.tune = std::move(tune);
-    made.tune["operands"] = 2;
-    if (op != "linear_qta8a_qga4w_qta8o") made.params.set("dtype", std::string("f16"));
-    made.forms = first_forms(*made.op, made.params);
-    return made;
-  }
-
-  std::string refusal_on(const DeviceInfo& device, Trial made) {
-    made.as_if = [device](DeviceInfo& info) { info = device; };
-    return refusal(made);
-  }
+  DecodeTest() : PlacedOperandsTest(2) {}
 
   DecodeTiling tiling_on(const DeviceInfo& device, const Trial& made) {
     const bool is_real = made.op->name == "linear_q4gsw" || made.op->name == "linear_q8csw";
@@ -37,16 +23,6 @@ class DecodeTest : public LinearTest {
     return decode_tiling({made.params, tensors, made.forms, device, made.tune},
                          {is_real ? XKind::Real : XKind::QuantizedRows, weights});
   }
-
-  DeviceInfo cpu = contrasting_devices().at(3);
-  DeviceInfo nvidia = [] {
-    DeviceInfo device = contrasting_devices().at(1);
-    device.shader_cores = 132;
-    device.max_workgroup_invocations = 1024;
-    device.max_workgroup_size = {1024, 1024, 64};
-    device.max_shared_bytes = 49152;
-    return device;
-  }();
 };
 
 TEST_F(DecodeTest, SumsOfAllRowsAndChannelsAreRight) {
@@ -80,10 +56,8 @@ TEST_F(DecodeTest, WeightsAreRoundedOnlyWhereTheyAreScaled) {
   const auto scales_sums_of = [&](std::int64_t group_size) {
     const Trial made = trial("linear_q4gsw", {9, 768, 20}, {}, group_size);
     const std::string define = define_of(product_of(made), "SCALES_SUMS");
-    const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
-    const double error =
-        made.op->find_impl("coopmat")->unit_error({made.params, tensors, made.forms, nvidia, made.tune});
-    EXPECT_EQ(error < 0x1p-11, define == "1") << "the error of a weight that is rounded to a half";
+    EXPECT_EQ(unit_error_on(nvidia, made) < 0x1p-11, define == "1")
+        << "the error of a weight that is rounded to a half";
     return define;
   };
   EXPECT_EQ(scales_sums_of(128), "1");
@@ -139,7 +113,8 @@ TEST_F(DecodeTest, TunablesOfTheOtherKernelAreRefusedByName) {
   for (const char* name : {"tile_m", "tile_k", "subgroup_m", "subgroup_n", "splits", "matrices", "fragment_m",
                            "fragment_n", "fragment_k", "lanes"}) {
     EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{name, 16}})),
-              std::string(name) + " does not count where weights go from memory to registers: leave it out");
+              std::string(name) +
+                  " does not count where weights go from memory to registers (operands: 2): leave it out");
   }
   EXPECT_EQ(refusal(trial("linear_q4gsw", {1, 64, 16}, {{"tile_n", 128}})),
             "tile_n is 128, but at most 64 where operands go from memory to registers");
@@ -200,54 +175,45 @@ TEST_F(DecodeTest, WorkgroupsOccupyAllShaderCores) {
 }
 
 TEST_F(DecodeTest, ItIsNoDefaultWhereItCannotRun) {
-  const auto shader_on = [&](const DeviceInfo& device, const std::string& op, std::int64_t group_size) {
-    Trial made = trial(op, {3, 4 * group_size, 64}, {}, group_size);
-    made.tune.clear();
-    made.as_if = [device](DeviceInfo& info) { info = device; };
-    return product_of(made).shader;
+  const auto shader = [&](const std::string& op, std::int64_t group_size) {
+    return default_shader_on(nvidia, op, {3, 4 * group_size, 64}, {}, group_size);
   };
-  EXPECT_EQ(shader_on(nvidia, "linear_dq8ca_q4gsw", 128), "linear_decode.comp");
-  EXPECT_EQ(shader_on(nvidia, "linear_dq8ca_q4gsw", 64), "linear_coopmat.comp");
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", 64), "linear_decode.comp");
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", 24), "linear_coopmat.comp");
+  EXPECT_EQ(shader("linear_dq8ca_q4gsw", 128), in_registers);
+  EXPECT_EQ(shader("linear_dq8ca_q4gsw", 64), in_slabs);
+  EXPECT_EQ(shader("linear_q4gsw", 64), in_registers);
+  EXPECT_EQ(shader("linear_q4gsw", 24), in_slabs);
   DeviceInfo small = nvidia;
   small.max_workgroup_invocations = 16;
   const Trial made = trial("linear_q4gsw", {3, 256, 64});
   const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
   constexpr LinearKind int4{XKind::Real, WeightKind::Int4LowFirst};
-  EXPECT_FALSE(takes_decode({made.params, tensors, made.forms, small, {}}, int4));
-  EXPECT_TRUE(takes_decode({made.params, tensors, made.forms, nvidia, {}}, int4));
+  EXPECT_FALSE(decodes_by_default({made.params, tensors, made.forms, small, {}}, int4));
+  EXPECT_TRUE(decodes_by_default({made.params, tensors, made.forms, nvidia, {}}, int4));
   Trial floats = made;
   floats.params.set("dtype", std::string("f32"));
-  EXPECT_FALSE(takes_decode({floats.params, tensors, made.forms, nvidia, {}}, int4));
+  EXPECT_FALSE(decodes_by_default({floats.params, tensors, made.forms, nvidia, {}}, int4));
 }
 
 TEST_F(DecodeTest, FewRowsTakeItByDefaultWhereTheDeviceHasTheMatrices) {
-  const auto shader_on = [&](const DeviceInfo& device, const std::string& op, const Sizes& sizes,
-                             Tune tune = {}) {
-    Trial made = trial(op, sizes, {}, 128);
-    made.tune = std::move(tune);
-    made.as_if = [device](DeviceInfo& info) { info = device; };
-    return product_of(made).shader;
-  };
-  const std::string decode = "linear_decode.comp", slabs = "linear_coopmat.comp";
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}), decode);
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"bake", 0}}), decode);
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"operands", 1}}), slabs);
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"tile_k", 64}}), slabs);
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"plain", 1}}), slabs);
-  EXPECT_EQ(shader_on(device_of_vendor(Vendor::Amd), "linear_q4gsw", {2, 4096, 4096}), slabs);
-  EXPECT_EQ(shader_on(cpu, "linear_q4gsw", {2, 256, 16}), slabs);
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {1, 4096, 4096}), decode) << "all is loaded in two steps";
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {1, 4096, 1024}), slabs)
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}), in_registers);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, {{"bake", 0}}), in_registers);
+  for (const Tune& tune : {Tune{{"operands", 1}}, {{"tile_k", 64}}, {{"plain", 1}}}) {
+    EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {2, 4096, 4096}, tune), in_slabs);
+  }
+  EXPECT_EQ(default_shader_on(device_of_vendor(Vendor::Amd), "linear_q4gsw", {2, 4096, 4096}), in_slabs);
+  EXPECT_EQ(default_shader_on(cpu, "linear_q4gsw", {2, 256, 16}), in_slabs);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1, 4096, 4096}), in_registers)
+      << "all is loaded in two steps";
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1, 4096, 1024}), in_slabs)
       << "too few channels for all shader cores";
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {1, 14336, 4096}), slabs);
-  EXPECT_EQ(shader_on(nvidia, "linear_q8csw", {1, 4096, 4096}), slabs);
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {16, 4096, 4096}), decode);
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {17, 4096, 4096}), slabs);
-  EXPECT_EQ(shader_on(nvidia, "linear_q4gsw", {9, 4096, 14336}), slabs) << "tiles read the weights once";
-  EXPECT_EQ(shader_on(nvidia, "linear_dq8ca_q4gsw", {3, 4096, 4096}), decode);
-  EXPECT_EQ(shader_on(nvidia, "linear_dq8ca_q4gsw", {2, 4096, 4096}), slabs);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1, 14336, 4096}), in_slabs);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q8csw", {1, 4096, 4096}), in_slabs);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {16, 4096, 4096}), in_registers);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {17, 4096, 4096}), in_slabs);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {9, 4096, 14336}), in_slabs)
+      << "tiles read the weights once";
+  EXPECT_EQ(default_shader_on(nvidia, "linear_dq8ca_q4gsw", {3, 4096, 4096}), in_registers);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_dq8ca_q4gsw", {2, 4096, 4096}), in_slabs);
 }
 
 TEST_F(DecodeTest, SubgroupsThatACaseTunesMayNotFit) {

@@ -5,7 +5,6 @@
 #include "ops/common/unit_error.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/coopmat_tiling.h"
-#include "ops/linear/decode.h"
 #include "ops/linear/tensors.h"
 #include "ops/linear/tiled.h"
 
@@ -336,7 +335,8 @@ std::vector<std::string> ranked(const BuildContext& context, const LinearKind& k
   const bool has_few = rows <= ranking.few;
   std::vector<std::string> impls;
   const bool matrices_pay = !has_few || rows > ranking.before_matrices;
-  if (takes_decode(context, kind) || (matrices_pay && has_matrices(context.device, kind))) {
+  if (coopmat_operands(context, kind) == Operands::Registers ||
+      (matrices_pay && has_matrices(context.device, kind))) {
     impls.emplace_back("coopmat");
   }
   const std::vector<std::string>& others = has_few ? ranking.for_few : ranking.for_many;

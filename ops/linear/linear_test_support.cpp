@@ -122,6 +122,43 @@ Dispatch LinearTest::product_of(const Trial& trial) {
   return {};
 }
 
+Trial PlacedOperandsTest::trial(const std::string& op, const Sizes& sizes, Tune tune,
+                                std::int64_t group_size) {
+  Trial made = trial_of(op_of(op), "coopmat", sizes, group_size);
+  made.tune = std::move(tune);
+  made.tune["operands"] = operands_;
+  if (op != "linear_qta8a_qga4w_qta8o") made.params.set("dtype", std::string("f16"));
+  made.forms = first_forms(*made.op, made.params);
+  return made;
+}
+
+std::string PlacedOperandsTest::refusal_on(const DeviceInfo& device, Trial made) {
+  made.as_if = [device](DeviceInfo& info) { info = device; };
+  return refusal(made);
+}
+
+std::string PlacedOperandsTest::default_shader_on(const DeviceInfo& device, const std::string& op,
+                                                  const Sizes& sizes, Tune tune, std::int64_t group_size) {
+  Trial made = trial(op, sizes, {}, group_size);
+  made.tune = std::move(tune);
+  made.as_if = [device](DeviceInfo& info) { info = device; };
+  return product_of(made).shader;
+}
+
+double PlacedOperandsTest::unit_error_on(const DeviceInfo& device, const Trial& made) {
+  const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
+  return made.op->find_impl("coopmat")->unit_error({made.params, tensors, made.forms, device, made.tune});
+}
+
+DeviceInfo PlacedOperandsTest::h200() {
+  DeviceInfo device = contrasting_devices().at(1);
+  device.shader_cores = 132;
+  device.max_workgroup_invocations = 1024;
+  device.max_workgroup_size = {1024, 1024, 64};
+  device.max_shared_bytes = 49152;
+  return device;
+}
+
 std::string define_of(const Dispatch& dispatch, std::string_view name) {
   const auto found = std::ranges::find(dispatch.defines, name, &Define::name);
   if (found != dispatch.defines.end()) return found->value;

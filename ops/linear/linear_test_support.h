@@ -2,6 +2,7 @@
 
 // Parameters and trials that the tests of the linear ops share.
 
+#include "harness/cases/describe/reachable_programs.h"
 #include "ops/registry.h"
 #include "tests/support/on_device.h"
 
@@ -51,6 +52,31 @@ class LinearTest : public OnDeviceTest {
 /// Devices of vendors that nothing was run on, as their drivers list matrices (from sources and reports).
 enum class Vendor : std::uint8_t { Amd, IntelDg2, IntelXe2, Qualcomm, Lavapipe };
 DeviceInfo device_of_vendor(Vendor vendor);
+
+/// Impl `coopmat` of products whose weights go from memory to registers.
+class PlacedOperandsTest : public LinearTest {
+ protected:
+  /// `operands`: the tunable that all trials have.
+  explicit PlacedOperandsTest(std::int64_t operands) : operands_(operands) {}
+
+  /// f16, where the op has that parameter.
+  Trial trial(const std::string& op, const Sizes& sizes, Tune tune = {}, std::int64_t group_size = 32);
+  std::string refusal_on(const DeviceInfo& device, Trial made);
+  /// The shader on a device without the tunable `operands`.
+  std::string default_shader_on(const DeviceInfo& device, const std::string& op, const Sizes& sizes,
+                                Tune tune = {}, std::int64_t group_size = 128);
+  double unit_error_on(const DeviceInfo& device, const Trial& made);
+
+  DeviceInfo cpu = contrasting_devices().at(3);
+  DeviceInfo nvidia = h200();  ///< with matrices and 132 shader cores
+  const std::string in_slabs = "linear_coopmat.comp", in_registers = "linear_decode.comp",
+                    weights_in_registers = "linear_prefill.comp";
+
+ private:
+  static DeviceInfo h200();
+
+  std::int64_t operands_;
+};
 
 /// The value of a #define; a test fails where there is none.
 std::string define_of(const Dispatch& dispatch, std::string_view name);

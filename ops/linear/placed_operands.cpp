@@ -19,17 +19,15 @@ constexpr std::int64_t bytes_of_word = 4;
 
 }  // namespace
 
-Operands tuned_operands(const ImplPoint& point) {
-  return static_cast<Operands>(point.tuned("operands", static_cast<std::int64_t>(Operands::Shared)));
-}
-
-bool tunes_no_sizes(const ImplPoint& point) {
-  return std::ranges::all_of(
-      point.tune, [](const auto& tuned) { return tuned.first == "weights" || tuned.first == "bake"; });
+bool may_be_default(const BuildContext& context) {
+  const auto suits_every_kernel = [](const auto& tuned) {
+    return tuned.first == "weights" || tuned.first == "bake";
+  };
+  return context.device.places_matrices() && std::ranges::all_of(context.tune, suits_every_kernel);
 }
 
 bool is_plain(const BuildContext& context) {
-  constexpr LinearKind of_matrices{XKind::Real, WeightKind::Int8};
+  constexpr LinearKind of_matrices{XKind::Real, WeightKind::Int8};  // of any weights: halves
   return context.tuned("plain", fragment_of(context.device, of_matrices) ? 0 : 1) != 0;
 }
 
@@ -60,7 +58,9 @@ std::optional<std::string> useless_tunable_reason(const ImplPoint& point,
                                                   std::span<const char* const> names) {
   for (const char* name : names) {
     if (!point.tune.contains(name)) continue;
-    return fmt::format("{} does not count where weights go from memory to registers: leave it out", name);
+    return fmt::format(
+        "{} does not count where weights go from memory to registers (operands: {}): leave it out", name,
+        point.tuned("operands", 0));
   }
   return std::nullopt;
 }

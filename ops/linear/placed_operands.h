@@ -20,18 +20,11 @@ inline constexpr std::int64_t lanes_of_placed = 32;  ///< invocations of a subgr
 inline constexpr std::int64_t channels_of_placed = placed_fragment.m, rows_of_placed = placed_fragment.n;
 /// Units of 16 bytes of weights along K, one for each t of shaders/common/placed_matrices.glslh.
 inline constexpr std::int64_t units_of_step = 4;
+inline constexpr std::int64_t bytes_of_pool_unit = 16;  ///< of shared memory
 
-/// Where operands of matrices are, as the tunable `operands` says.
-enum class Operands : std::uint8_t {
-  Shared = 1,     ///< in shared memory
-  Registers = 2,  ///< in registers: DecodeTiling
-  Weights = 3,    ///< weights in registers, x in shared memory: PrefillTiling
-};
-/// What a case tunes; shared memory if it tunes nothing.
-Operands tuned_operands(const ImplPoint& point);
-
-/// Whether a case tunes nothing but `weights` and `bake`, with which every kernel works.
-bool tunes_no_sizes(const ImplPoint& point);
+/// Whether a kernel with operands in registers may be the default: a case tunes nothing but `weights` and
+/// `bake`, and the device's matrices of halves hold their elements where such kernels expect them.
+bool may_be_default(const BuildContext& context);
 
 /// Whether matrices are emulated: a case asks for it, or the device has none of halves.
 bool is_plain(const BuildContext& context);

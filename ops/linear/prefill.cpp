@@ -15,7 +15,6 @@ namespace {
 
 using references::Linear;
 
-constexpr std::int64_t bytes_of_unit = 16;
 constexpr std::int64_t stages = 2;  // slabs of x that alternate
 constexpr std::int64_t chunks = 8;  // units of 16 bytes of a row of a slab
 constexpr std::int64_t values_of_slab = 64;
@@ -74,25 +73,21 @@ bool can_multiply(const Params& params, const LinearKind& kind) {
   return kind.is_real() && references::checked_linear(params).real == DType::F16;
 }
 
-/// Whether two tiles share nearly every shader core, as an H200 needs it (shaders/NOTES.md).
+/// Whether there are rows for two tiles, and two tiles share nearly every shader core, as an H200 needs it
+/// (shaders/NOTES.md). Fewer rows were not measured.
 bool is_fast(const Linear& linear, const PrefillTiling& tiling, const DeviceInfo& device) {
   const std::int64_t tiles = div_up(linear.rows(), tiling.m) * div_up(linear.n, tiling.n);
-  return 5 * tiles >= 8 * device.shader_cores_or_assumed();
+  return linear.rows() > tiling.m && 5 * tiles >= 8 * device.shader_cores_or_assumed();
 }
 
 }  // namespace
 
 std::int64_t PrefillTiling::shared_bytes() const {
-  return pool_units(*this) * bytes_of_unit + (plain ? exchanged_bytes(subgroups()) : 0);
+  return pool_units(*this) * bytes_of_pool_unit + (plain ? exchanged_bytes(subgroups()) : 0);
 }
 
-bool asks_for_prefill(const ImplPoint& point) {
-  return tuned_operands(point) == Operands::Weights;
-}
-
-bool takes_prefill(const BuildContext& context, const LinearKind& kind) {
-  if (context.tune.contains("operands")) return asks_for_prefill(context);
-  return tunes_no_sizes(context) && context.device.places_matrices() && can_multiply(context.params, kind) &&
+bool prefills_by_default(const BuildContext& context, const LinearKind& kind) {
+  return may_be_default(context) && can_multiply(context.params, kind) &&
          is_fast(references::checked_linear(context.params), prefill_tiling(context), context.device) &&
          !prefill_invalid_reason(context, kind) && !prefill_unsupported_reason(context, kind);
 }

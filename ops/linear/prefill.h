@@ -25,17 +25,14 @@ struct PrefillTiling {
   std::int64_t shared_bytes() const;
 };
 
-/// Whether a linear op's impl `coopmat` takes this kernel: a case tunes it, or a case tunes nothing but
-/// `weights` and `bake`, the device has the matrices, and this kernel is faster as an H200 has it
+/// Whether this kernel is the default: may_be_default(), and it is faster as an H200 has it
 /// (shaders/NOTES.md).
-bool takes_prefill(const BuildContext& context, const LinearKind& kind);
-/// Whether a case tunes it.
-bool asks_for_prefill(const ImplPoint& point);
+bool prefills_by_default(const BuildContext& context, const LinearKind& kind);
 
 /// The tunables, or what is fast on an H200.
 PrefillTiling prefill_tiling(const BuildContext& context);
 
-/// The program of impl `coopmat` for a point that takes_prefill() and that neither reason below refuses.
+/// The program of impl `coopmat` for a point that neither reason below refuses.
 Program prefill_program(const BuildContext& context, const LinearKind& kind);
 
 /// Why no device can run the kernel with these parameters and tunables, or nothing.

@@ -1,6 +1,5 @@
 #include "ops/linear/prefill.h"
 
-#include "harness/cases/describe/reachable_programs.h"
 #include "ops/linear/linear_test_support.h"
 
 #include <gmock/gmock.h>
@@ -13,41 +12,9 @@ namespace {
 
 using namespace test;
 
-/// Products of many rows whose weights go from memory to registers.
-class PrefillTest : public LinearTest {
+class PrefillTest : public PlacedOperandsTest {
  protected:
-  Trial trial(const std::string& op, const Sizes& sizes, Tune tune = {}, std::int64_t group_size = 32) {
-    Trial made = trial_of(op_of(op), "coopmat", sizes, group_size);
-    made.tune = std::move(tune);
-    made.tune["operands"] = 3;
-    if (op != "linear_qta8a_qga4w_qta8o") made.params.set("dtype", std::string("f16"));
-    made.forms = first_forms(*made.op, made.params);
-    return made;
-  }
-
-  std::string refusal_on(const DeviceInfo& device, Trial made) {
-    made.as_if = [device](DeviceInfo& info) { info = device; };
-    return refusal(made);
-  }
-
-  std::string default_shader_on(const DeviceInfo& device, const std::string& op, const Sizes& sizes,
-                                Tune tune = {}, std::int64_t group_size = 128) {
-    Trial made = trial(op, sizes, {}, group_size);
-    made.tune = std::move(tune);
-    made.as_if = [device](DeviceInfo& info) { info = device; };
-    return product_of(made).shader;
-  }
-
-  DeviceInfo cpu = contrasting_devices().at(3);
-  DeviceInfo nvidia = [] {
-    DeviceInfo device = contrasting_devices().at(1);
-    device.shader_cores = 132;
-    device.max_workgroup_invocations = 1024;
-    device.max_workgroup_size = {1024, 1024, 64};
-    device.max_shared_bytes = 49152;
-    return device;
-  }();
-  const std::string prefill = "linear_prefill.comp", slabs = "linear_coopmat.comp";
+  PrefillTest() : PlacedOperandsTest(3) {}
 };
 
 TEST_F(PrefillTest, SumsOfAllRowsAndChannelsAreRight) {
@@ -67,7 +34,7 @@ TEST_F(PrefillTest, SumsOfAllRowsAndChannelsAreRight) {
 TEST_F(PrefillTest, EachTileTakesAWorkgroup) {
   const auto product = [&](const Sizes& sizes, Tune tune = {}) {
     const Dispatch made = product_of(trial("linear_q4gsw", sizes, std::move(tune)));
-    EXPECT_EQ(made.shader, prefill);
+    EXPECT_EQ(made.shader, weights_in_registers);
     return std::pair{made.workgroups[0], made.local_size[0]};
   };
   EXPECT_EQ(product({64, 64, 128}), std::pair(1U, 128U)) << "four subgroups of 64 x 32";
@@ -78,14 +45,33 @@ TEST_F(PrefillTest, EachTileTakesAWorkgroup) {
       << "subgroups are at most tiles";
 }
 
-TEST_F(PrefillTest, WeightsAreRoundedWhereTheyHaveGroups) {
-  const auto error = [&](const std::string& op) {
-    const Trial made = trial(op, {70, 768, 20}, {}, 128);
-    const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
-    return made.op->find_impl("coopmat")->unit_error({made.params, tensors, made.forms, nvidia, made.tune});
-  };
-  EXPECT_GT(error("linear_q4gsw"), 0x1p-10);
-  EXPECT_LT(error("linear_q8csw"), 0x1p-13);
+TEST_F(PrefillTest, EachLoadOfASlabHasAnInvocation) {
+  for (const Tune& tune :
+       {Tune{}, {{"tile_m", 128}}, {{"tile_m", 16}}, {{"tile_m", 16}, {"subgroup_n", 16}}}) {
+    const Trial made = trial("linear_q4gsw", {300, 64, 128}, tune);
+    const Dispatch product = product_of(made);
+    const std::int64_t loads = std::int64_t{product.local_size[0]} * constant_of(product, "x_loads");
+    const std::int64_t units = std::int64_t{8} * constant_of(product, "tile_m");
+    EXPECT_GE(loads, units);
+    EXPECT_LT(loads - units, product.local_size[0]);
+  }
+}
+
+// Whichever kernel is the default, the bound is that of the same kernel.
+TEST_F(PrefillTest, WeightsAreRoundedWhereTheyHaveScalesOfTheirOwn) {
+  EXPECT_GT(unit_error_on(nvidia, trial("linear_q4gsw", {70, 768, 20}, {}, 128)), 0x1p-10);
+  EXPECT_GT(unit_error_on(nvidia, trial("linear_q4csw", {70, 768, 20}, {}, 768)), 0x1p-10);
+  EXPECT_LT(unit_error_on(nvidia, trial("linear_q8csw", {70, 768, 20})), 0x1p-13);
+  for (const std::int64_t rows : {1, 2, 8, 16, 17, 64, 65, 1024}) {
+    for (const std::int64_t columns : {4096, 32768}) {
+      Trial made = trial("linear_q4gsw", {rows, 4096, columns}, {}, 128);
+      made.tune.clear();
+      const double error = unit_error_on(nvidia, made);
+      const std::string shader = default_shader_on(nvidia, "linear_q4gsw", {rows, 4096, columns});
+      made.tune["operands"] = shader == in_registers ? 2 : shader == weights_in_registers ? 3 : 1;
+      EXPECT_EQ(unit_error_on(nvidia, made), error) << rows << " x " << columns << ": " << shader;
+    }
+  }
 }
 
 TEST_F(PrefillTest, SixteenBytesOfWeightsHaveOneScale) {
@@ -106,7 +92,8 @@ TEST_F(PrefillTest, TunablesOfTheOtherKernelsAreRefusedByName) {
   for (const char* name : {"tile_k", "subgroups_k", "stages", "splits", "matrices", "fragment_m",
                            "fragment_n", "fragment_k", "lanes"}) {
     EXPECT_EQ(refusal(trial("linear_q4gsw", {70, 64, 16}, {{name, 16}})),
-              std::string(name) + " does not count where weights go from memory to registers: leave it out");
+              std::string(name) +
+                  " does not count where weights go from memory to registers (operands: 3): leave it out");
   }
 }
 
@@ -140,17 +127,35 @@ TEST_F(PrefillTest, MatricesWhoseElementsLieElsewhereAreRefusedUnlessPlainCodeIs
 
 // On a GPU of 132 shader cores, as it is fast on an H200 (shaders/NOTES.md).
 TEST_F(PrefillTest, ManyTilesTakeItByDefaultWhereTheDeviceHasTheMatrices) {
-  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1024, 2048, 2048}), prefill) << "256 tiles";
-  EXPECT_EQ(default_shader_on(nvidia, "linear_q8csw", {128, 4096, 14336}), prefill) << "224 tiles";
-  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {512, 2048, 2048}), slabs) << "128 tiles";
-  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1024, 2048, 2048}, {{"bake", 0}}), prefill);
-  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1024, 2048, 2048}, {{"operands", 1}}), slabs);
-  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1024, 2048, 2048}, {{"tile_k", 64}}), slabs);
-  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1024, 2048, 2048}, {{"plain", 1}}), slabs);
-  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1024, 1024, 2048}, {}, 8), slabs) << "small groups";
-  EXPECT_EQ(default_shader_on(nvidia, "linear_dq8ca_q4gsw", {1024, 2048, 2048}), slabs);
-  EXPECT_EQ(default_shader_on(device_of_vendor(Vendor::Amd), "linear_q4gsw", {1024, 2048, 2048}), slabs);
-  EXPECT_EQ(default_shader_on(cpu, "linear_q8csw", {1024, 64, 2048}), slabs);
+  const auto shader = [&](const std::string& op, const Sizes& sizes, Tune tune = {}) {
+    return default_shader_on(nvidia, op, sizes, std::move(tune));
+  };
+  EXPECT_EQ(shader("linear_q4gsw", {1024, 2048, 2048}), weights_in_registers) << "256 tiles";
+  EXPECT_EQ(shader("linear_q8csw", {128, 4096, 14336}), weights_in_registers) << "224 tiles";
+  EXPECT_EQ(shader("linear_q8csw", {128, 512, 106 * 128}), weights_in_registers) << "212 tiles";
+  EXPECT_EQ(shader("linear_q8csw", {192, 512, 70 * 128}), in_slabs) << "210 tiles";
+  EXPECT_EQ(shader("linear_q4gsw", {512, 2048, 2048}), in_slabs) << "128 tiles";
+  EXPECT_EQ(shader("linear_q4gsw", {1024, 2048, 2048}, {{"bake", 0}}), weights_in_registers);
+  for (const Tune& tune : {Tune{{"operands", 1}}, {{"tile_k", 64}}, {{"plain", 1}}}) {
+    EXPECT_EQ(shader("linear_q4gsw", {1024, 2048, 2048}, tune), in_slabs);
+  }
+  EXPECT_EQ(shader("linear_dq8ca_q4gsw", {1024, 2048, 2048}), in_slabs);
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {1024, 1024, 2048}, {}, 8), in_slabs) << "small groups";
+  EXPECT_EQ(default_shader_on(device_of_vendor(Vendor::Amd), "linear_q4gsw", {1024, 2048, 2048}), in_slabs);
+  EXPECT_EQ(default_shader_on(cpu, "linear_q8csw", {1024, 64, 2048}), in_slabs);
+}
+
+TEST_F(PrefillTest, AFewRowsDoNotTakeItHoweverManyChannelsThereAre) {
+  for (const std::int64_t rows : {2, 8}) {
+    EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {rows, 4096, 32768}), in_registers);
+  }
+  for (const std::int64_t rows : {1, 9, 64}) {
+    EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {rows, 2048, 32768}), in_slabs) << rows;
+  }
+  EXPECT_EQ(default_shader_on(nvidia, "linear_q4gsw", {65, 2048, 32768}), weights_in_registers);
+  DeviceInfo small = nvidia;
+  small.shader_cores = 20;
+  EXPECT_EQ(default_shader_on(small, "linear_q4gsw", {4, 4096, 4096}), in_registers);
 }
 
 TEST_F(PrefillTest, PlainCodeOfTooManyTurnsIsRefusedOnACpu) {
