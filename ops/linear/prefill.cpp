@@ -36,7 +36,7 @@ std::int64_t subgroups_n(const PrefillTiling& tiling) {
 }
 /// Loads per invocation of a slab of x.
 std::int64_t x_loads(const PrefillTiling& tiling) {
-  return div_up(tiling.m * chunks, tiling.invocations());
+  return tiling.m * chunks / tiling.invocations();
 }
 
 /// Slabs of x, and in their place the sums on their way to y: eight rows of each subgroup.
@@ -136,6 +136,10 @@ std::optional<std::string> prefill_unsupported_reason(const BuildContext& contex
     return fmt::format("{} x {} sums per subgroup need too many registers: at most {} x {}",
                        tiling.subgroup_m, tiling.subgroup_n, most_row_eights * rows_of_placed,
                        most_fragments * channels_of_placed);
+  }
+  if (tiling.m * chunks % tiling.invocations() != 0) {
+    return fmt::format("{} invocations cannot share the {} units of 16 bytes of 64 values of {} rows evenly",
+                       tiling.invocations(), tiling.m * chunks, tiling.m);
   }
   const std::int64_t turns = plain_turns(tiling, references::checked_linear(context.params), kind);
   return placed_unsupported_reason(context, kind, tiling.plain, turns, tiling.subgroups(),

@@ -43,7 +43,7 @@ shared uvec4 pool[pool_units];
 #define SLABS_OF_STEP (EIGHTS / 2)
 #define STAGES 2                         // slabs in shared memory, which alternate
 #define CHUNKS 8u                        // units of 16 bytes of a row of a slab
-#define UNITS_OF_SLAB (tile_m * CHUNKS)  // each is a load of an invocation
+#define UNITS_OF_SLAB (tile_m * CHUNKS)  // each is a load of an invocation, and all invocations have as many
 #define HALVES_OF_FRAGMENTS (2 * FRAGMENTS)
 #define QUADS (4u * FRAGMENTS)
 #define ROWS_OF_SUBGROUP (8u * ROW_EIGHTS)
@@ -83,9 +83,7 @@ void keep_x(uint slab, uint stage) {
     const uint number = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x;
     uvec4 words = next_x[i];
     if (first_of_load(number, slab) >= push.depth) words = uvec4(0u);
-    if (UNITS_OF_SLAB % gl_WorkGroupSize.x == 0u || number < UNITS_OF_SLAB) {
-      pool[stage_at(stage) + place_of_chunk(number / CHUNKS, number % CHUNKS)] = words;
-    }
+    pool[stage_at(stage) + place_of_chunk(number / CHUNKS, number % CHUNKS)] = words;
   }
 }
 
