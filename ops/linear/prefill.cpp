@@ -77,7 +77,8 @@ bool can_multiply(const Params& params, const LinearKind& kind) {
 /// (shaders/NOTES.md). Fewer rows were not measured.
 bool is_fast(const Linear& linear, const PrefillTiling& tiling, const DeviceInfo& device) {
   const std::int64_t tiles = div_up(linear.rows(), tiling.m) * div_up(linear.n, tiling.n);
-  return linear.rows() > tiling.m && 5 * tiles >= 8 * device.shader_cores_or_assumed();
+  const std::int64_t cores = device.shader_cores_or_assumed();
+  return linear.rows() > tiling.m && 5 * tiles >= 8 * cores;
 }
 
 }  // namespace
