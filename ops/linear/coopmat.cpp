@@ -258,21 +258,23 @@ std::string summary_of(const LinearKind& kind) {
 /// Where operands may be in registers: more subgroups then, and another meaning of stages.
 void add_operands(std::vector<Tunable>& tunables, const LinearKind& kind) {
   const auto named = [&](const char* name) { return std::ranges::find(tunables, name, &Tunable::name); };
-  named("subgroups_k")->allowed.push_back(16);
-  named("stages")->fallback = 0;
-  named("stages")->doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once";
-  Tunable operands{
-      .name = "operands",
-      .doc =
-          "where x and w become operands of matrices: 1: shared memory; 2: registers, with sizes "
-          "by tile_n (16, 32 or 64), subgroups_k and stages alone, the default for a few rows",
-      .allowed = {1, 2}};
-  if (kind.is_real()) {
+  Tunable operands{.name = "operands",
+                   .doc = "where x and w become operands of matrices: 1: shared memory",
+                   .allowed = {1}};
+  if (kind.is_real() || kind.is_grouped()) {
+    named("subgroups_k")->allowed.push_back(16);
+    named("stages")->fallback = 0;
+    named("stages")->doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once";
     operands.doc +=
-        "; 3: x in shared memory, w in registers, with sizes by tile_m, tile_n, subgroup_m and "
-        "subgroup_n alone, the default for many tiles";
-    operands.allowed.push_back(3);
+        "; 2: registers, with sizes by tile_n (16, 32 or 64), subgroups_k and stages alone, the "
+        "default for a few rows";
+    operands.allowed.push_back(2);
   }
+  operands.doc +=
+      "; 3: x in shared memory, w in registers, with sizes by tile_m, tile_n, subgroup_m and "
+      "subgroup_n alone";
+  if (kind.is_real()) operands.doc += ", the default for many tiles";
+  operands.allowed.push_back(3);
   operands.doc += " (where no size is tuned and the device's matrices of halves allow it)";
   tunables.push_back(std::move(operands));
 }
@@ -391,7 +393,7 @@ Impl coopmat_linear(const LinearKind& kind) {
     };
   }
   impl.tunables = coopmat_tunables(kind);
-  if (kind.is_real() || kind.is_grouped()) add_operands(impl.tunables, kind);
+  add_operands(impl.tunables, kind);
   impl.build = [kind](const BuildContext& context) {
     const Operands operands = coopmat_operands(context, kind);
     if (operands == Operands::Registers) return decode_program(context, kind);

@@ -3,6 +3,7 @@
 #include "ops/common/cpu_loops.h"
 #include "ops/common/shader_values.h"
 #include "ops/linear/coopmat_dispatch.h"
+#include "ops/linear/tensors.h"
 
 #include <fmt/format.h>
 
@@ -17,13 +18,21 @@ using references::Linear;
 
 constexpr std::int64_t stages = 2;  // slabs of x that alternate
 constexpr std::int64_t chunks = 8;  // units of 16 bytes of a row of a slab
-constexpr std::int64_t values_of_slab = 64;
+constexpr std::int64_t values_of_unit_of_halves = 8, values_of_unit_of_bytes = 16;
 constexpr std::int64_t eights_of_slab = 2;                       // of each t
 constexpr std::int64_t most_fragments = 4, most_row_eights = 8;  // of a subgroup: registers of its sums
 
 constexpr std::array<const char*, 9> of_the_other_kernels{"tile_k",     "subgroups_k", "stages",
                                                           "splits",     "matrices",    "fragment_m",
                                                           "fragment_n", "fragment_k",  "lanes"};
+
+/// Values of x in a unit of 16 bytes.
+std::int64_t values_of_chunk(const LinearKind& kind) {
+  return kind.is_real() ? values_of_unit_of_halves : values_of_unit_of_bytes;
+}
+std::int64_t values_of_slab(const LinearKind& kind) {
+  return chunks * values_of_chunk(kind);
+}
 
 std::int64_t row_eights(const PrefillTiling& tiling) {
   return tiling.subgroup_m / rows_of_placed;
@@ -62,8 +71,8 @@ std::int64_t plain_turns(const PrefillTiling& tiling, const Linear& linear, cons
   const std::int64_t of_eight =
       turns(row_eights(tiling), turns(fragments(tiling), 2 * turns_of_placed_product()));
   const std::int64_t of_slab = of_x + of_weights + turns(eights_of_slab, of_eight);
-  const std::int64_t steps = div_up(linear.k, units_of_step * values_of_unit(kind));
-  const std::int64_t slabs = steps * units_of_step * values_of_unit(kind) / values_of_slab;
+  const std::int64_t step = std::max(units_of_step * values_of_unit(kind), values_of_slab(kind));
+  const std::int64_t slabs = div_up(linear.k, step) * step / values_of_slab(kind);
   const std::int64_t of_y = turns(row_eights(tiling), turns(rows_of_placed));
   return turns(row_eights(tiling)) + turns(div_up(slabs, stages), turns(stages, of_slab)) + of_y;
 }
@@ -108,12 +117,17 @@ Program prefill_program(const BuildContext& context, const LinearKind& kind) {
   const PrefillTiling tiling = prefill_tiling(context);
   ProductNeeds needs;
   needs.packing = placed_packing(kind);
+  needs.x_words = 4;
+  needs.sums_of_groups = true;
   needs.bakes = !tiling.plain && wants_bake(context);
   needs.columns_of_workgroup = tiling.n;
   Program program;
   Dispatch product{.label = "product", .shader = "linear_prefill.comp"};
   const Slots slots = add_operands(program, product, context, kind, needs);
-  add_placed_fragment(product, kind, tiling.plain);
+  add_fragment(product, {16, 8, kind.is_real() ? 16 : 32, MatrixExtension::Khr}, tiling.plain);
+  set_define(product, "ELEMENTS", 4);
+  set_define(product, "ROUNDS", values_of_unit(kind) / values_of_chunk(kind));
+  if (kind.is_grouped()) set_constant(product, "slabs_of_group", linear.group_size / values_of_slab(kind));
   add_sizes(product, tiling);
   set_workgroups(product, div_up(slots.all, tiling.m) * needs.tiles_n(linear.n), tiling.invocations(),
                  tiling.shared_bytes(), tiling.plain, context.device);
@@ -122,13 +136,15 @@ Program prefill_program(const BuildContext& context, const LinearKind& kind) {
 }
 
 std::optional<std::string> prefill_invalid_reason(const ImplPoint& point, const LinearKind& kind) {
-  if (!kind.is_real()) return "weights alone go from memory to registers only where x is f16 (operands: 3)";
   if (auto reason = useless_tunable_reason(point, of_the_other_kernels)) return reason;
-  return scales_invalid_reason(point, kind);
+  return scales_invalid_reason(point, kind, kind.is_grouped() ? units_of_step : 1);
 }
 
 std::optional<std::string> prefill_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   const PrefillTiling tiling = prefill_tiling(context);
+  if (kind.x == XKind::Int8 && tensor_named(context, "x").physical.form().layout == Layout::P4H4W) {
+    return "x of int8 values whose rows lie in fours does not go through shared memory (operands: 3): use 4W";
+  }
   if (tiling.m % tiling.subgroup_m != 0 || tiling.n % tiling.subgroup_n != 0) {
     return fmt::format("subgroups of {} x {} do not fit evenly in a tile of {} x {}", tiling.subgroup_m,
                        tiling.subgroup_n, tiling.m, tiling.n);

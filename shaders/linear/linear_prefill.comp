@@ -27,20 +27,42 @@ layout(constant_id = 5) const uint tile_m = 64u;      // rows of x of a workgrou
 layout(constant_id = 6) const uint subgroups_n = 1u;  // subgroups side by side along N
 layout(constant_id = 7) const uint x_loads = 1u;      // loads of an invocation for a slab
 
+#define SCALES_GROUPS (W_BITS == 4 && !REAL)  // sums of groups are scaled
+#define SCALES_WEIGHTS (W_BITS == 4 && REAL)
+
+#define BY_CHANNEL SCALES_GROUPS
 #include "linear/numbers.glslh"
 #include "linear/tiles.glslh"
 #include "linear/weights.glslh"
+#if REAL
 #include "linear/x_real.glslh"
+#define VALUES_OF_CHUNK 8u
+#else
+#include "linear/x_int8.glslh"
+#define VALUES_OF_CHUNK 16u
+#endif
 #include "linear/y.glslh"
 
 shared uvec4 pool[pool_units];
+#define MATRICES_REAL REAL
 #include "common/placed_matrices.glslh"
 #include "linear/halves.glslh"
 #include "linear/placed_operands.glslh"
 
-#define UNITS_OF_STEP 4u
-#define VALUES_OF_STEP (UNITS_OF_STEP * 8u * EIGHTS)
-#define SLABS_OF_STEP (EIGHTS / 2)
+// A slab is two rounds: in each an invocation multiplies one chunk of a row of x. ROUNDS: chunks that meet a unit.
+#define ROUNDS_OF_SLAB 2u
+#if ROUNDS == 1
+#define LOADS_OF_STEP 2  // units of each t
+#else
+#define LOADS_OF_STEP 1
+#endif
+#define UNITS_OF_STEP (4u * LOADS_OF_STEP)
+#define VALUES_OF_STEP (UNITS_OF_STEP * ROUNDS * VALUES_OF_CHUNK)
+#if ROUNDS == 4
+#define SLABS_OF_STEP 2
+#else
+#define SLABS_OF_STEP 1
+#endif
 #define STAGES 2                         // slabs in shared memory, which alternate
 #define CHUNKS 8u                        // units of 16 bytes of a row of a slab
 #define UNITS_OF_SLAB (tile_m * CHUNKS)  // each is a load of an invocation, and all invocations have as many
@@ -65,8 +87,12 @@ uint stage_at(uint stage) { return stage * UNITS_OF_SLAB; }
 
 uint first_of_load(uint number, uint slab) {
   const uint chunk = number % CHUNKS;
-  const uint eight = chunk % 4u * EIGHTS + slab % SLABS_OF_STEP * 2u + chunk / 4u;
-  return slab / SLABS_OF_STEP * VALUES_OF_STEP + eight * 8u;
+#if ROUNDS == 1
+  return slab * VALUES_OF_STEP + chunk * VALUES_OF_CHUNK;
+#else
+  const uint of_step = chunk % 4u * ROUNDS + slab % SLABS_OF_STEP * 2u + chunk / 4u;
+  return slab / SLABS_OF_STEP * VALUES_OF_STEP + of_step * VALUES_OF_CHUNK;
+#endif
 }
 
 uvec4 next_x[x_loads];
@@ -74,7 +100,12 @@ uvec4 next_x[x_loads];
 void load_x(Tile tile, uint slab) {
   FOR_EACH(i, x_loads) {
     const uint number = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x;
-    next_x[i] = x_halves(existing_row(tile.first_slot + number / CHUNKS), first_of_load(number, slab));
+    const Row row = existing_row(tile.first_slot + number / CHUNKS);
+#if REAL
+    next_x[i] = x_halves(row, first_of_load(number, slab));
+#else
+    next_x[i] = x_four(row, first_of_load(number, slab) / 4u);
+#endif
   }
 }
 
@@ -90,41 +121,103 @@ void keep_x(uint slab, uint stage) {
 // --- weights ---------------------------------------------------------------------------------------------------------
 // Channels and units that do not exist are the last ones: such channels are not stored, and x is 0 past its end.
 struct Weights {
-  uvec4 units[HALVES_OF_FRAGMENTS];
-#if W_BITS == 4
+  uvec4 units[LOADS_OF_STEP * HALVES_OF_FRAGMENTS];
+#if SCALES_WEIGHTS
   uint scales[HALVES_OF_FRAGMENTS];
+#elif SCALES_GROUPS
+  float scales[HALVES_OF_FRAGMENTS];
+  int sums[HALVES_OF_FRAGMENTS];  // of a group's weights
+#ifdef W_ZERO_AT
+  uint zeros[HALVES_OF_FRAGMENTS];
+#endif
 #endif
 };
 // One is multiplied while the other is being loaded.
 Weights weights[2];
 
 void load_weights(uint first_channel, uint step, uint into) {
-  const uint unit = min(step * UNITS_OF_STEP + of_four(), units_of_row() - 1u);
+  const uint unit = step * UNITS_OF_STEP + of_four();
 #if W_BITS == 4
-  const uint group = divide(unit * 4u, push.by_group);
+  const uint group = divide(min(unit, units_of_row() - 1u) * 4u, push.by_group);
 #endif
   [[unroll]] for (uint i = 0u; i < HALVES_OF_FRAGMENTS; ++i) {
     const uint channel = min(first_channel + 8u * i + of_group(), push.columns - 1u);
-    weights[into].units[i] = w_unit(channel, unit, units_of_row());
-#if W_BITS == 4
+    [[unroll]] for (uint l = 0u; l < LOADS_OF_STEP; ++l) {
+      weights[into].units[l * HALVES_OF_FRAGMENTS + i] =
+          w_unit(channel, min(unit + 4u * l, units_of_row() - 1u), units_of_row());
+    }
+#if SCALES_WEIGHTS
     weights[into].scales[i] = w_half_scale(group, channel, push.quads);
+#elif SCALES_GROUPS
+    weights[into].scales[i] = w_scale(group, channel, push.quads);
+    weights[into].sums[i] = w_sums(group, channel / 4u, push.quads)[channel % 4u];
+#ifdef W_ZERO_AT
+    weights[into].zeros[i] = uint(8 + w_zero_point(group, channel, push.quads));
+#endif
 #endif
   }
 }
 
-// Words of halves that meet in a product: .xy in the first one, .zw in the last.
-uvec4 weights_of(uint from, uint half_of_fragment, uint i) {
-  const uvec4 unit = weights[from].units[half_of_fragment];
-#if W_BITS == 4
-  return scaled_nibbles(unit[i], weights[from].scales[half_of_fragment]);
+// Words that meet in a product in round i of a step: .xy in the first one, .zw in the last.
+#ifdef W_ZERO_AT
+#define STORED_ZERO(from, i) weights[from].zeros[i]
 #else
+#define STORED_ZERO(from, i) 8u
+#endif
+uvec4 weights_of(uint from, uint half_of_fragment, uint i) {
+#if ROUNDS == 1
+  return weights[from].units[i * HALVES_OF_FRAGMENTS + half_of_fragment];
+#else
+  const uvec4 unit = weights[from].units[half_of_fragment];
+#if SCALES_WEIGHTS
+  return scaled_nibbles(unit[i], weights[from].scales[half_of_fragment]);
+#elif REAL
   return uvec4(halves_of_bytes(unit[2u * i]), halves_of_bytes(unit[2u * i + 1u]));
+#else
+  const uvec2 words = uvec2(unit[2u * i], unit[2u * i + 1u]);
+  const uint zero = STORED_ZERO(from, half_of_fragment);
+  const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, zero);
+  const uvec2 last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, zero);
+  return uvec4(first.x, last.x, first.y, last.y);
+#endif
 #endif
 }
 
 // --- products --------------------------------------------------------------------------------------------------------
 SUM_MATRIX sums[FRAGMENTS * ROW_EIGHTS];
 #define SUM(f, r) sums[(r)*FRAGMENTS + (f)]
+#if SCALES_GROUPS
+vec4 totals[FRAGMENTS * ROW_EIGHTS];
+#define TOTAL(f, r) totals[(r)*FRAGMENTS + (f)]
+// Zero points of the rows of x: those of this invocation's two columns of each eight.
+vec2 row_zero_points[ROW_EIGHTS];
+
+// Exact: both are integers below 2^24, which the host ensures.
+#define END_ELEMENT(e, f, r)                                                                  \
+  TOTAL(f, r)                                                                                 \
+  [e] += (float(ELEMENT(SUM(f, r), e)) -                                                      \
+          row_zero_points[r][COLUMN(e)] * float(weights[from].sums[2 * (f) + HIGH_ROW(e)])) * \
+         weights[from].scales[2 * (f) + HIGH_ROW(e)];
+#define END_FRAGMENT(f, r)             \
+  EACH_INNERMOST(4, END_ELEMENT, f, r) \
+  CLEAR_SUMS(SUM(f, r));
+#define END_ROWS(r) EACH_INNER(FRAGMENTS, END_FRAGMENT, r)
+
+// Adds the sums of a group, minus x's zero points, times its scales, and begins the next group.
+void end_group(uint from){EACH(ROW_EIGHTS, END_ROWS)}
+#define FINAL_SUM(f, r, e) TOTAL(f, r)[e]
+#else
+#define FINAL_SUM(f, r, e) ELEMENT(SUM(f, r), e)
+#endif
+#if REAL || SCALES_GROUPS
+#define BITS_OF(sum) floatBitsToUint(sum)
+SUMS_VEC4 staged_sums(uint at) {
+  return uintBitsToFloat(pool[at]);
+}
+#else
+#define BITS_OF(sum) uint(sum)
+SUMS_VEC4 staged_sums(uint at) { return ivec4(pool[at]); }
+#endif
 
 #define SET_WEIGHTS(f)                                     \
   {                                                        \
@@ -166,11 +259,11 @@ void add_slab(uint stage, uint from, uint first) {
 // Eight rows of a subgroup at a time go through shared memory; they are a quad apart, so that they lie in different
 // banks.
 #define PITCH (QUADS + 1u)
-#define KEEP_ELEMENT(e, f, r)                                                           \
-  {                                                                                     \
-    const uint channel = 16u * (f) + row_of_lane() + 8u * HIGH_ROW(e);                  \
-    const uint row_at = at + (column_of_lane() + COLUMN(e)) * PITCH;                    \
-    pool[row_at + channel / 4u][channel % 4u] = floatBitsToUint(ELEMENT(SUM(f, r), e)); \
+#define KEEP_ELEMENT(e, f, r)                                                \
+  {                                                                          \
+    const uint channel = 16u * (f) + row_of_lane() + 8u * HIGH_ROW(e);       \
+    const uint row_at = at + (column_of_lane() + COLUMN(e)) * PITCH;         \
+    pool[row_at + channel / 4u][channel % 4u] = BITS_OF(FINAL_SUM(f, r, e)); \
   }
 #define KEEP_FRAGMENT(f, r) EACH_INNERMOST(4, KEEP_ELEMENT, f, r)
 #define STORE_ROWS(r)                                               \
@@ -184,7 +277,7 @@ void add_slab(uint stage, uint from, uint first) {
 void store_rows(uint first_slot, uint at, Channels channels) {
   for (uint row = lane_of_subgroup() / QUADS; row < 8u; row += 32u / QUADS) {
     const uint slot = first_slot + row;
-    store(uintBitsToFloat(pool[at + row * PITCH + lane_of_subgroup() % QUADS]), channels, row_of(slot), slot);
+    store(staged_sums(at + row * PITCH + lane_of_subgroup() % QUADS), channels, row_of(slot), slot);
   }
 }
 
@@ -211,6 +304,28 @@ void store_sums(Tile tile) {
 #define FIRST_EIGHT(stage) 0u
 #endif
 
+#if SCALES_GROUPS
+layout(constant_id = 8) const uint slabs_of_group = 1u;
+#define END_OF_SLAB(stage) \
+  if (ends_group(slab)) end_group(FROM(stage));
+// A step lies in one group, and a slab is a step.
+bool ends_group(uint slab) { return (slab + 1u) % slabs_of_group == 0u; }
+
+#define FIND_ZERO_POINT(c, r)                                                  \
+  {                                                                            \
+    const Row row = row_of(first_slot + 8u * (r) + column_of_lane() + (c));    \
+    row_zero_points[r][c] = row.exists ? float(x_zero_point(row.index)) : 0.0; \
+  }
+#define CLEAR_TOTAL(f, r) TOTAL(f, r) = vec4(0.0);
+#define BEGIN_ROWS(r)               \
+  EACH_INNER(2, FIND_ZERO_POINT, r) \
+  EACH_INNER(FRAGMENTS, CLEAR_TOTAL, r)
+void begin_totals(uint first_slot) { EACH(ROW_EIGHTS, BEGIN_ROWS) }
+#else
+#define END_OF_SLAB(stage)
+void begin_totals(uint first_slot) {}
+#endif
+
 // The loads are before the barrier, so that no compiler moves them to where they are needed.
 #define ADD_STAGE(stage)                                                                                            \
   if ((stage) == 0u || SLABS_OF_STEP == 2 || slab < end_slab) {                                                     \
@@ -221,6 +336,7 @@ void store_sums(Tile tile) {
     }                                                                                                               \
     barrier();                                                                                                      \
     add_slab(stage, FROM(stage), FIRST_EIGHT(stage));                                                               \
+    END_OF_SLAB(stage)                                                                                              \
     ++slab;                                                                                                         \
   }
 
@@ -232,6 +348,7 @@ void main() {
   const uint end_slab = (units_of_row() + UNITS_OF_STEP - 1u) / UNITS_OF_STEP * SLABS_OF_STEP;
   load_x(tile, 0u);
   load_weights(first_channel, 0u, 0u);
+  begin_totals(tile.first_slot + place_of_subgroup().x);
   uint slab = 0u;
   while (slab < end_slab) {
     EACH_PRODUCT(STAGES, ADD_STAGE)
