@@ -174,7 +174,7 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
                        most_subgroups_of_slabs);
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
-  if (kind.is_grouped() && operands == Operands::Shared &&
+  if (kind.is_grouped() && operands != Operands::Registers &&
       references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -247,7 +247,7 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
 std::string summary_of(const LinearKind& kind) {
   const std::string multiply = "subgroups multiply cooperative matrices of ";
   if (kind.is_grouped()) return multiply + "int8, or for a few rows of half floats";
-  if (!kind.is_real()) return multiply + "int8";
+  if (!kind.is_real()) return multiply + "int8; weights go through shared memory, or to registers if tuned";
   if (!kind.is_real_int4()) return multiply + "half floats; weights go through shared memory or to registers";
   return multiply +
          "half floats, to which weights times scales are rounded, in shared memory or in registers; for a "

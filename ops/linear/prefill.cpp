@@ -16,9 +16,8 @@ namespace {
 
 using references::Linear;
 
-constexpr std::int64_t stages = 2;  // slabs of x that alternate
-constexpr std::int64_t chunks = 8;  // units of 16 bytes of a row of a slab
-constexpr std::int64_t values_of_unit_of_halves = 8, values_of_unit_of_bytes = 16;
+constexpr std::int64_t stages = 2;                               // slabs of x that alternate
+constexpr std::int64_t chunks = 8;                               // units of 16 bytes of a row of a slab
 constexpr std::int64_t eights_of_slab = 2;                       // of each t
 constexpr std::int64_t most_fragments = 4, most_row_eights = 8;  // of a subgroup: registers of its sums
 
@@ -26,9 +25,13 @@ constexpr std::array<const char*, 9> of_the_other_kernels{"tile_k",     "subgrou
                                                           "splits",     "matrices",    "fragment_m",
                                                           "fragment_n", "fragment_k",  "lanes"};
 
-/// Values of x in a unit of 16 bytes.
+Factors factors_of(const LinearKind& kind) {
+  return kind.is_real() ? Factors::Halves : Factors::Bytes;
+}
+
+/// Values of x in 16 bytes.
 std::int64_t values_of_chunk(const LinearKind& kind) {
-  return kind.is_real() ? values_of_unit_of_halves : values_of_unit_of_bytes;
+  return kind.is_real() ? 8 : 16;
 }
 std::int64_t values_of_slab(const LinearKind& kind) {
   return chunks * values_of_chunk(kind);
@@ -77,8 +80,8 @@ std::int64_t plain_turns(const PrefillTiling& tiling, const Linear& linear, cons
   return turns(row_eights(tiling)) + turns(div_up(slabs, stages), turns(stages, of_slab)) + of_y;
 }
 
-/// Whether the kernel computes such products at all.
-bool can_multiply(const Params& params, const LinearKind& kind) {
+/// Whether the kernel is known to be fast with such x. int8 has not run on a GPU.
+bool may_be_fast(const Params& params, const LinearKind& kind) {
   return kind.is_real() && references::checked_linear(params).real == DType::F16;
 }
 
@@ -97,14 +100,14 @@ std::int64_t PrefillTiling::shared_bytes() const {
 }
 
 bool prefills_by_default(const BuildContext& context, const LinearKind& kind) {
-  return may_be_default(context) && can_multiply(context.params, kind) &&
-         is_fast(references::checked_linear(context.params), prefill_tiling(context), context.device) &&
+  return may_be_default(context) && may_be_fast(context.params, kind) &&
+         is_fast(references::checked_linear(context.params), prefill_tiling(context, kind), context.device) &&
          !prefill_invalid_reason(context, kind) && !prefill_unsupported_reason(context, kind);
 }
 
-PrefillTiling prefill_tiling(const BuildContext& context) {
+PrefillTiling prefill_tiling(const BuildContext& context, const LinearKind& kind) {
   PrefillTiling tiling;
-  tiling.plain = is_plain(context);
+  tiling.plain = is_plain(context, factors_of(kind));
   tiling.m = context.tuned("tile_m", tiling.m);
   tiling.n = context.tuned("tile_n", tiling.n);
   tiling.subgroup_m = context.tuned("subgroup_m", std::min(tiling.subgroup_m, tiling.m));
@@ -114,7 +117,7 @@ PrefillTiling prefill_tiling(const BuildContext& context) {
 
 Program prefill_program(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
-  const PrefillTiling tiling = prefill_tiling(context);
+  const PrefillTiling tiling = prefill_tiling(context, kind);
   ProductNeeds needs;
   needs.packing = placed_packing(kind);
   needs.x_words = 4;
@@ -124,8 +127,7 @@ Program prefill_program(const BuildContext& context, const LinearKind& kind) {
   Program program;
   Dispatch product{.label = "product", .shader = "linear_prefill.comp"};
   const Slots slots = add_operands(program, product, context, kind, needs);
-  add_fragment(product, {16, 8, kind.is_real() ? 16 : 32, MatrixExtension::Khr}, tiling.plain);
-  set_define(product, "ELEMENTS", 4);
+  add_placed_fragment(product, factors_of(kind), tiling.plain);
   set_define(product, "ROUNDS", values_of_unit(kind) / values_of_chunk(kind));
   if (kind.is_grouped()) set_constant(product, "slabs_of_group", linear.group_size / values_of_slab(kind));
   add_sizes(product, tiling);
@@ -141,7 +143,7 @@ std::optional<std::string> prefill_invalid_reason(const ImplPoint& point, const 
 }
 
 std::optional<std::string> prefill_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
-  const PrefillTiling tiling = prefill_tiling(context);
+  const PrefillTiling tiling = prefill_tiling(context, kind);
   if (kind.x == XKind::Int8 && tensor_named(context, "x").physical.form().layout == Layout::P4H4W) {
     return "x of int8 values whose rows lie in fours does not go through shared memory (operands: 3): use 4W";
   }
@@ -159,8 +161,8 @@ std::optional<std::string> prefill_unsupported_reason(const BuildContext& contex
                        tiling.invocations(), tiling.m * chunks, tiling.m);
   }
   const std::int64_t turns = plain_turns(tiling, references::checked_linear(context.params), kind);
-  return placed_unsupported_reason(context, kind, tiling.plain, turns, tiling.subgroups(),
-                                   tiling.shared_bytes());
+  return placed_unsupported_reason(
+      context, kind, {factors_of(kind), tiling.plain, turns, tiling.subgroups(), tiling.shared_bytes()});
 }
 
 }  // namespace assay::ops

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-// Products of many rows of half floats whose weights go from memory to registers, while x lies in shared
+// Products of many rows of f16 or int8 whose weights go from memory to registers, while x lies in shared
 // memory (shaders/linear/linear_prefill.comp): impl `coopmat` with the tunable `operands`, or by default.
 
 namespace assay::ops {
@@ -30,7 +30,7 @@ struct PrefillTiling {
 bool prefills_by_default(const BuildContext& context, const LinearKind& kind);
 
 /// The tunables, or what is fast on an H200.
-PrefillTiling prefill_tiling(const BuildContext& context);
+PrefillTiling prefill_tiling(const BuildContext& context, const LinearKind& kind);
 
 /// The program of impl `coopmat` for a point that neither reason below refuses.
 Program prefill_program(const BuildContext& context, const LinearKind& kind);

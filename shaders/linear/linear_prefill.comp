@@ -1,22 +1,26 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// y = x * transpose(w) for many rows, by cooperative matrices of half floats whose elements' places are known
+// y = x * transpose(w) for many rows, by cooperative matrices of half floats or int8 whose elements' places are known
 // (common/placed_matrices.glslh). Output channels are the rows of products, eight rows of x their columns. Weights go
-// from memory to registers, where they become elements of matrices; x goes through shared memory, 64 values of K at a
-// time (a slab), because all subgroups side by side read it. The next ones of both are loaded meanwhile.
+// from memory to registers, where they become elements of matrices; x goes through shared memory, 64 halves or 128
+// bytes along K at a time (a slab), because all subgroups side by side read it. The next ones of both are loaded
+// meanwhile.
 //
+// REAL         1: half floats and float sums; 0: int8 and int32. Int8 sums of a group of int4 weights are scaled where
+//              it ends, with a slab; with half floats the weights are scaled before the product
 // FRAGMENTS    16 output channels each, of a subgroup: 1, 2 or 4
 // ROW_EIGHTS   eight rows of x each, of a subgroup: 2, 4 or 8
 // SUBGROUPS    of a workgroup
-// EIGHTS       eights of values in 16 bytes of weights: 4 of int4, 2 of int8
+// ROUNDS       16 bytes of x that meet 16 bytes of weights: half floats and int4 4, and int8 2; int8 and int4 2, and
+//              int8 1
 // MATRICES, FRAGMENT_M, ...: see common/placed_matrices.glslh; FRAGMENT_N is 8
 // X_*, W_*, Y_*, SUMS, ...: see the included files
 //
-// A step is four units of 16 bytes of weights along K: one slab of int8 weights, or two of int4 weights. Invocation l
-// of a subgroup, with g = l / 4 and t = l % 4, holds unit t of output channels g and g + 8 of each fragment, and
-// multiplies the values of row g of x that meet them. The order of the values in a product is free, so that each
-// product takes four neighbours of each t.
+// A slab is two rounds, in each of which invocation l of a subgroup, with g = l / 4 and t = l % 4, multiplies 16 bytes
+// of row g of x by weights of output channels g and g + 8 of each fragment: two products. For that it holds unit t, 16
+// bytes, of four of each channel, or of eight two (a step): for one slab, or for two where there are four rounds to a
+// unit. The order of the values in a product is free, so that each product takes neighbours of each t.
 
 #include "common/guards.glslh"
 #include "common/indexing.glslh"
@@ -49,8 +53,6 @@ shared uvec4 pool[pool_units];
 #include "linear/halves.glslh"
 #include "linear/placed_operands.glslh"
 
-// A slab is two rounds: in each an invocation multiplies one chunk of a row of x. ROUNDS: chunks that meet a unit.
-#define ROUNDS_OF_SLAB 2u
 #if ROUNDS == 1
 #define LOADS_OF_STEP 2  // units of each t
 #else
@@ -80,8 +82,8 @@ uvec2 place_of_subgroup() {
 }
 
 // --- x ---------------------------------------------------------------------------------------------------------------
-// A row of a slab has the two eights of each t that are multiplied next, those of all t side by side. In odd rows the
-// eights change places, so that eight invocations that read at once read from different banks. Two slabs alternate.
+// A row of a slab has what each t multiplies in two rounds, those of all t side by side. In odd rows the rounds change
+// places, so that eight invocations that read at once read from different banks. Two slabs alternate.
 uint place_of_chunk(uint row, uint chunk) { return row * CHUNKS + (chunk ^ ((row & 1u) * 4u)); }
 uint stage_at(uint stage) { return stage * UNITS_OF_SLAB; }
 
@@ -241,18 +243,18 @@ SUMS_VEC4 staged_sums(uint at) { return ivec4(pool[at]); }
     EACH_INNER_PRODUCT(FRAGMENTS, ADD_FRAGMENT, r)                                 \
   }
 
-// The eights `i` of weights `from`, by those of x in a slab at pool[x_at].
-void add_eight(uint x_at, uint from, uint i) {
+// Round i of weights `from`, by 16 bytes of x in a slab at pool[x_at].
+void add_round(uint x_at, uint from, uint i) {
   A_MATRIX first_weights[FRAGMENTS], last_weights[FRAGMENTS];
   EACH(FRAGMENTS, SET_WEIGHTS)
   EACH_PRODUCT(ROW_EIGHTS, ADD_ROWS)
 }
 
-// `first`: of the two eights that meet this slab.
-#define ADD_EIGHT(i, first) add_eight(x_at, from, (first) + (i));
+// `first`: of the two rounds that meet this slab.
+#define ADD_ROUND(i, first) add_round(x_at, from, (first) + (i));
 void add_slab(uint stage, uint from, uint first) {
   const uint x_at = stage_at(stage) + place_of_subgroup().x * CHUNKS;
-  EACH_INNER_PRODUCT(2, ADD_EIGHT, first)
+  EACH_INNER_PRODUCT(2, ADD_ROUND, first)
 }
 
 // --- y ---------------------------------------------------------------------------------------------------------------
@@ -293,15 +295,15 @@ void store_sums(Tile tile) {
 #define CLEAR_FRAGMENT(f, r) CLEAR_SUMS(SUM(f, r));
 #define CLEAR_ROWS(r) EACH_INNER(FRAGMENTS, CLEAR_FRAGMENT, r)
 
-// The slab in a stage: weights that it multiplies, those that are loaded meanwhile, and the first of its eights.
+// The slab in a stage: weights that it multiplies, those that are loaded meanwhile, and the first of its rounds.
 #if SLABS_OF_STEP == 2
 #define FROM(stage) 0u
 #define INTO(stage) 1u
-#define FIRST_EIGHT(stage) (2u * (stage))
+#define FIRST_ROUND(stage) (2u * (stage))
 #else
 #define FROM(stage) (stage)
 #define INTO(stage) (1u - (stage))
-#define FIRST_EIGHT(stage) 0u
+#define FIRST_ROUND(stage) 0u
 #endif
 
 #if SCALES_GROUPS
@@ -335,7 +337,7 @@ void begin_totals(uint first_slot) {}
       if ((stage) == 0u || SLABS_OF_STEP == 1) load_weights(first_channel, slab / SLABS_OF_STEP + 1u, INTO(stage)); \
     }                                                                                                               \
     barrier();                                                                                                      \
-    add_slab(stage, FROM(stage), FIRST_EIGHT(stage));                                                               \
+    add_slab(stage, FROM(stage), FIRST_ROUND(stage));                                                               \
     END_OF_SLAB(stage)                                                                                              \
     ++slab;                                                                                                         \
   }

@@ -21,8 +21,11 @@
 namespace assay {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 CooperativeShape integers(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
   return {m, n, k, DType::I8, DType::I32, MatrixExtension::Khr};
@@ -50,11 +53,13 @@ class MatrixCheckTest : public ::testing::Test {
     gpu::ShaderLibrary library = faulty("harness/matrix_check.comp", was, becomes);
     return matrix_check(device, library, integers(16, 16, 32), MatrixForm::Plain).wrong;
   }
-  std::uint32_t misplaced_with(const std::string& was, const std::string& becomes) {
+  std::uint32_t misplaced_with(const std::string& was, const std::string& becomes,
+                               const CooperativeShape& shape = placed_shapes[1]) {
     gpu::ShaderLibrary library = faulty("common/placed_matrices.glslh", was, becomes);
-    return misplaced_elements(device, library, 16, MatrixForm::Plain);
+    return misplaced_elements(device, library, shape, MatrixForm::Plain);
   }
 
+  static constexpr std::array all_placed{placed_shapes[0], placed_shapes[1], placed_integers};
   test::TemporaryFolder folder;
   gpu::Instance instance;
   gpu::Device device{instance, gpu::select_devices(instance.devices(), {}).front()};
@@ -85,19 +90,22 @@ TEST_F(MatrixCheckTest, MatricesOfTheDeviceAtHandAreRight) {
 }
 
 TEST_F(MatrixCheckTest, PlainCodePlacesElementsAsKernelsExpect) {
-  for (const std::uint32_t columns : {8U, 16U}) {
-    EXPECT_EQ(misplaced_elements(device, shaders, columns, MatrixForm::Plain), 0U) << columns;
+  for (const CooperativeShape& shape : all_placed) {
+    EXPECT_EQ(misplaced_elements(device, shaders, shape, MatrixForm::Plain), 0U) << to_string(shape);
   }
 }
 
 TEST_F(MatrixCheckTest, PlacesCanBeLookedForByKhrMatrices) {
-  for (const int columns : {8, 16}) {
+  for (const CooperativeShape& shape : all_placed) {
+    const std::uint32_t columns = shape.columns;
     std::vector<Define> defines{{"MATRICES", "1"},
+                                {"MATRICES_REAL", shape.factors == DType::F16 ? "1" : "0"},
                                 {"FRAGMENT_N", std::to_string(columns)},
+                                {"FRAGMENT_K", std::to_string(shape.depth)},
                                 {"ELEMENTS", std::to_string(columns / 2)},
                                 {"COLUMN_WORDS", std::to_string(columns / 4)}};
     add_khr_matrices(defines);
-    EXPECT_NO_THROW(shaders.compile("matrix_places.comp", defines)) << columns;
+    EXPECT_NO_THROW(shaders.compile("matrix_places.comp", defines)) << to_string(shape);
   }
 }
 
@@ -105,33 +113,42 @@ TEST_F(MatrixCheckTest, MisplacedElementsAreCounted) {
   EXPECT_GT(misplaced_with("row * 4u + holder, high_k + 2u * HIGH_ROW(e)", "row * 4u + holder, high_k"), 100U)
       << "of a";
   EXPECT_GT(misplaced_with("high_k + 2u * high_columns", "high_k"), 100U) << "of b";
+  EXPECT_GT(misplaced_with("row * 4u + holder, high_k", "row * 4u + holder, 1u - high_k", placed_integers),
+            100U)
+      << "of a, int8";
+  EXPECT_GT(misplaced_with("const uint row = lane / 4u", "const uint row = 7u - lane / 4u", placed_integers),
+            100U)
+      << "of sums, int8";
 }
 
 TEST_F(MatrixCheckTest, AShapeWhoseElementsLieElsewhereIsNotUsed) {
   const MatrixCheckStore store(folder.path(), "a driver");
   int checked = 0;
-  const CheckOfPlaces right = [&](std::uint32_t) {
+  const CheckOfPlaces right = [&](const CooperativeShape&) {
     ++checked;
     return 0U;
   };
-  check_matrix_places(device, MatrixCheckStore(folder.path(), "another driver"), right);
-  EXPECT_EQ(checked, 2);
+  check_matrix_places(device, MatrixCheckStore(folder.path(), "another driver"), all_placed, right);
+  EXPECT_EQ(checked, 3);
   EXPECT_THAT(device.info().wrong_matrices, IsEmpty());
-  const char* wrong =
-      "16x16x16 f16 to f32 by VK_KHR_cooperative_matrix: 1 of 512 elements do not lie where kernels expect "
-      "them";
-  check_matrix_places(device, store, [](std::uint32_t columns) { return columns == 16 ? 1U : 0U; });
-  EXPECT_THAT(device.info().wrong_matrices, ElementsAre(wrong));
-  check_matrix_places(device, store, right);
-  EXPECT_EQ(checked, 2) << "the driver is known";
-  EXPECT_THAT(device.info().wrong_matrices, ElementsAre(wrong));
+  const std::string end =
+      " by VK_KHR_cooperative_matrix: 1 of 512 elements do not lie where kernels expect them";
+  const std::string end_of_integers =
+      " by VK_KHR_cooperative_matrix: 7 of 128 elements do not lie where kernels expect them";
+  check_matrix_places(device, store, all_placed, [](const CooperativeShape& shape) {
+    return shape == placed_integers ? 7U : shape.columns == 16 ? 1U : 0U;
+  });
+  const auto are_wrong = ElementsAre("16x16x16 f16 to f32" + end, "16x8x32 i8 to i32" + end_of_integers);
+  EXPECT_THAT(device.info().wrong_matrices, are_wrong);
+  check_matrix_places(device, store, all_placed, right);
+  EXPECT_EQ(checked, 3) << "the driver is known";
+  EXPECT_THAT(device.info().wrong_matrices, are_wrong);
 }
 
 TEST_F(MatrixCheckTest, AFailureToLookForPlacesIsNoReasonToExpectThem) {
-  check_matrix_places(device, MatrixCheckStore(folder.path(), "a driver"),
-                      [](std::uint32_t) -> std::uint32_t { throw Error("no pipeline"); });
-  EXPECT_THAT(device.info().wrong_matrices,
-              ElementsAre(::testing::HasSubstr("no pipeline"), ::testing::HasSubstr("no pipeline")));
+  check_matrix_places(device, MatrixCheckStore(folder.path(), "a driver"), all_placed,
+                      [](const CooperativeShape&) -> std::uint32_t { throw Error("no pipeline"); });
+  EXPECT_THAT(device.info().wrong_matrices, AllOf(SizeIs(3), Each(::testing::HasSubstr("no pipeline"))));
 }
 
 TEST_F(MatrixCheckTest, WrongElementsAreCounted) {
