@@ -186,7 +186,7 @@ bool DeviceInfo::places_matrices() const {
 }
 
 bool DeviceInfo::places_integers() const {
-  return places(*this, placed_integers);
+  return places(*this, placed_integers) && has(Feature::Int8);
 }
 
 const TextureSupport* DeviceInfo::texture(Storage storage, DType dtype) const {

@@ -267,15 +267,14 @@ void add_operands(std::vector<Tunable>& tunables, const LinearKind& kind) {
     named("stages")->doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once";
     operands.doc +=
         "; 2: registers, with sizes by tile_n (16, 32 or 64), subgroups_k and stages alone, the "
-        "default for a few rows";
+        "default for a few rows where no size is tuned and the device's matrices of halves allow it";
     operands.allowed.push_back(2);
   }
   operands.doc +=
       "; 3: x in shared memory, w in registers, with sizes by tile_m, tile_n, subgroup_m and "
       "subgroup_n alone";
-  if (kind.is_real()) operands.doc += ", the default for many tiles";
+  if (kind.is_real()) operands.doc += ", the default for many tiles likewise";
   operands.allowed.push_back(3);
-  operands.doc += " (where no size is tuned and the device's matrices of halves allow it)";
   tunables.push_back(std::move(operands));
 }
 

@@ -13,7 +13,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::int64_t sums_of_lane = channels_of_placed * rows_of_placed / lanes_of_placed;
 constexpr std::int64_t words_along_k = 8;          // of halves or bytes
 constexpr std::int64_t words_of_operands = 4 + 2;  // of an invocation: common/placed_matrices.glslh
 constexpr std::int64_t bytes_of_word = 4;

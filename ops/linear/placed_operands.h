@@ -17,6 +17,7 @@ namespace assay::ops {
 
 inline constexpr std::int64_t lanes_of_placed = 32;  ///< invocations of a subgroup
 inline constexpr std::int64_t channels_of_placed = 16, rows_of_placed = 8;
+inline constexpr std::int64_t sums_of_lane = channels_of_placed * rows_of_placed / lanes_of_placed;
 
 /// What the matrices hold.
 enum class Factors : std::uint8_t { Halves, Bytes };

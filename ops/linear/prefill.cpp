@@ -18,7 +18,7 @@ using references::Linear;
 
 constexpr std::int64_t stages = 2;                               // slabs of x that alternate
 constexpr std::int64_t chunks = 8;                               // units of 16 bytes of a row of a slab
-constexpr std::int64_t eights_of_slab = 2;                       // of each t
+constexpr std::int64_t rounds_of_slab = 2;                       // of each t
 constexpr std::int64_t most_fragments = 4, most_row_eights = 8;  // of a subgroup: registers of its sums
 
 constexpr std::array<const char*, 9> of_the_other_kernels{"tile_k",     "subgroups_k", "stages",
@@ -70,14 +70,18 @@ void add_sizes(Dispatch& product, const PrefillTiling& tiling) {
 /// The loop iterations of an invocation in plain code, loop by loop as in shaders/linear/linear_prefill.comp
 /// and common/placed_matrices.glslh.
 std::int64_t plain_turns(const PrefillTiling& tiling, const Linear& linear, const LinearKind& kind) {
-  const std::int64_t of_x = 2 * turns(x_loads(tiling)), of_weights = turns(2 * fragments(tiling));
-  const std::int64_t of_eight =
+  const std::int64_t loads_of_step = values_of_unit(kind) == values_of_chunk(kind) ? 2 : 1;
+  const std::int64_t of_x = 2 * turns(x_loads(tiling));
+  const std::int64_t of_weights = turns(2 * fragments(tiling), turns(loads_of_step));
+  const std::int64_t sums = row_eights(tiling) * fragments(tiling) * turns(sums_of_lane);  // cleared
+  const std::int64_t of_round =
       turns(row_eights(tiling), turns(fragments(tiling), 2 * turns_of_placed_product()));
-  const std::int64_t of_slab = of_x + of_weights + turns(eights_of_slab, of_eight);
+  const std::int64_t of_slab =
+      of_x + of_weights + turns(rounds_of_slab, of_round) + (kind.is_grouped() ? sums : 0);
   const std::int64_t step = std::max(units_of_step * values_of_unit(kind), values_of_slab(kind));
   const std::int64_t slabs = div_up(linear.k, step) * step / values_of_slab(kind);
   const std::int64_t of_y = turns(row_eights(tiling), turns(rows_of_placed));
-  return turns(row_eights(tiling)) + turns(div_up(slabs, stages), turns(stages, of_slab)) + of_y;
+  return turns(row_eights(tiling)) + sums + turns(div_up(slabs, stages), turns(stages, of_slab)) + of_y;
 }
 
 /// Whether the kernel is known to be fast with such x. int8 has not run on a GPU.
@@ -157,8 +161,8 @@ std::optional<std::string> prefill_unsupported_reason(const BuildContext& contex
                        most_fragments * channels_of_placed);
   }
   if (tiling.m * chunks % tiling.invocations() != 0) {
-    return fmt::format("{} invocations cannot share the {} units of 16 bytes of 64 values of {} rows evenly",
-                       tiling.invocations(), tiling.m * chunks, tiling.m);
+    return fmt::format("{} invocations cannot share the {} units of 16 bytes of {} values of {} rows evenly",
+                       tiling.invocations(), tiling.m * chunks, values_of_slab(kind), tiling.m);
   }
   const std::int64_t turns = plain_turns(tiling, references::checked_linear(context.params), kind);
   return placed_unsupported_reason(

@@ -58,6 +58,8 @@ TEST_F(PrefillTest, InvocationsShareTheLoadsOfASlabEvenly) {
   }
   EXPECT_EQ(refusal(trial("linear_q4gsw", {300, 64, 128}, {{"tile_m", 16}, {"subgroup_n", 16}})),
             "256 invocations cannot share the 128 units of 16 bytes of 64 values of 16 rows evenly");
+  EXPECT_EQ(refusal(trial("linear_q8ta_q8csw", {300, 64, 128}, {{"tile_m", 16}, {"subgroup_n", 16}})),
+            "256 invocations cannot share the 128 units of 16 bytes of 128 values of 16 rows evenly");
 }
 
 // Whichever kernel is the default, the bound is that of the same kernel.
@@ -116,6 +118,10 @@ TEST_F(PrefillTest, IntegersNeedMatricesOfIntegers) {
             "weights go from memory to registers only where subgroups of 32 invocations hold the elements of "
             "VK_KHR_cooperative_matrix's matrices of int8 as NVIDIA's do");
   EXPECT_EQ(refusal_on(halves_alone, trial("linear_q8csw", {70, 64, 16})), "");
+  DeviceInfo without_bytes = nvidia;
+  std::erase(without_bytes.features, Feature::Int8);
+  EXPECT_FALSE(without_bytes.places_integers());
+  EXPECT_TRUE(without_bytes.places_matrices());
   EXPECT_EQ(refusal_on(nvidia, trial("linear_q8ta_q8csw", {70, 64, 16})), "");
 }
 

@@ -67,7 +67,6 @@ void count_wrong() {
   EACH_ELEMENT(COUNT_ELEMENT, number_at, 0)
 }
 #else
-// Of all of int8's range.
 int number_of_a(uint row, uint k) { return int((row * 37u + k * 11u + 5u) % 251u) - 125; }
 int number_of_b(uint k, uint column) { return int((column * 53u + k * 29u + 3u) % 251u) - 125; }
 uint word_of_a(uint row, uint k) {
