@@ -139,12 +139,8 @@ std::int64_t decode_roundings(const BuildContext& context, const LinearKind& kin
 Program decode_program(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const DecodeTiling tiling = decode_tiling(context, kind);
-  ProductNeeds needs;
-  needs.packing = placed_packing(kind);
-  needs.x_words = 4;
+  ProductNeeds needs = placed_product_needs(context, kind, tiling.plain, tiling.channels());
   needs.scales_sums = scales_sums(linear, kind);
-  needs.bakes = !tiling.plain && wants_bake(context);
-  needs.columns_of_workgroup = tiling.channels();
   Program program;
   Dispatch product{.label = "product", .shader = "linear_decode.comp"};
   const Slots slots = add_operands(program, product, context, kind, needs);

@@ -40,6 +40,16 @@ Packing placed_packing(const LinearKind& kind) {
   return {.by_rows = true, .for_halves = kind.is_real(), .slab_depth = unit, .padded_depth = unit};
 }
 
+ProductNeeds placed_product_needs(const BuildContext& context, const LinearKind& kind, bool plain,
+                                  std::int64_t columns) {
+  ProductNeeds needs;
+  needs.packing = placed_packing(kind);
+  needs.x_words = 4;
+  needs.bakes = !plain && wants_bake(context);
+  needs.columns_of_workgroup = columns;
+  return needs;
+}
+
 void add_placed_fragment(Dispatch& product, Factors factors, bool plain) {
   const std::int64_t k = factors == Factors::Halves ? 16 : 32;
   add_fragment(product, {channels_of_placed, rows_of_placed, k, MatrixExtension::Khr}, plain);

@@ -39,6 +39,10 @@ std::int64_t values_of_unit(const LinearKind& kind);
 /// halves do, which grouped weights follow.
 Packing placed_packing(const LinearKind& kind);
 
+/// What both kernels expect of add_operands(). `columns`: output channels of a workgroup.
+ProductNeeds placed_product_needs(const BuildContext& context, const LinearKind& kind, bool plain,
+                                  std::int64_t columns);
+
 /// Gives `product` the #defines about its fragments.
 void add_placed_fragment(Dispatch& product, Factors factors, bool plain);
 

@@ -122,12 +122,8 @@ PrefillTiling prefill_tiling(const BuildContext& context, const LinearKind& kind
 Program prefill_program(const BuildContext& context, const LinearKind& kind) {
   const Linear linear = references::checked_linear(context.params);
   const PrefillTiling tiling = prefill_tiling(context, kind);
-  ProductNeeds needs;
-  needs.packing = placed_packing(kind);
-  needs.x_words = 4;
+  ProductNeeds needs = placed_product_needs(context, kind, tiling.plain, tiling.n);
   needs.sums_of_groups = true;
-  needs.bakes = !tiling.plain && wants_bake(context);
-  needs.columns_of_workgroup = tiling.n;
   Program program;
   Dispatch product{.label = "product", .shader = "linear_prefill.comp"};
   const Slots slots = add_operands(program, product, context, kind, needs);
