@@ -176,11 +176,7 @@ uvec4 weights_of(uint from, uint half_of_fragment, uint i) {
 #elif REAL
   return uvec4(halves_of_bytes(unit[2u * i]), halves_of_bytes(unit[2u * i + 1u]));
 #else
-  const uvec2 words = uvec2(unit[2u * i], unit[2u * i + 1u]);
-  const uint zero = STORED_ZERO(from, half_of_fragment);
-  const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, zero);
-  const uvec2 last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, zero);
-  return uvec4(first.x, last.x, first.y, last.y);
+  return bytes_of_nibbles(uvec2(unit[2u * i], unit[2u * i + 1u]), STORED_ZERO(from, half_of_fragment));
 #endif
 #endif
 }
@@ -206,16 +202,14 @@ vec2 row_zero_points[ROW_EIGHTS];
 #define END_ROWS(r) EACH_INNER(FRAGMENTS, END_FRAGMENT, r)
 
 // Adds the sums of a group, minus x's zero points, times its scales, and begins the next group.
-void end_group(uint from){EACH(ROW_EIGHTS, END_ROWS)}
+void end_group(uint from) { EACH(ROW_EIGHTS, END_ROWS); }
 #define FINAL_SUM(f, r, e) TOTAL(f, r)[e]
 #else
 #define FINAL_SUM(f, r, e) ELEMENT(SUM(f, r), e)
 #endif
 #if REAL || SCALES_GROUPS
 #define BITS_OF(sum) floatBitsToUint(sum)
-SUMS_VEC4 staged_sums(uint at) {
-  return uintBitsToFloat(pool[at]);
-}
+SUMS_VEC4 staged_sums(uint at) { return uintBitsToFloat(pool[at]); }
 #else
 #define BITS_OF(sum) uint(sum)
 SUMS_VEC4 staged_sums(uint at) { return ivec4(pool[at]); }
