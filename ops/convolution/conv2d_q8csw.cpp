@@ -17,8 +17,12 @@ std::vector<TensorSpec> tensors(const Params& params) {
 
 Impl chosen() {
   Impl impl{.name = "auto"};
-  impl.summary = "im2col where there is one group, else direct";
-  impl.choose = [](const BuildContext&) { return std::vector<std::string>{"im2col", "direct"}; };
+  impl.summary = "im2col where there is one group, else direct; implicit where the device has its matrices";
+  impl.choose = [](const BuildContext& context) {
+    std::vector<std::string> ranking{"im2col", "direct"};
+    if (context.device.places_matrices()) ranking.insert(ranking.begin(), "implicit");
+    return ranking;
+  };
   return impl;
 }
 
@@ -31,7 +35,8 @@ Op conv2d_q8csw() {
           .tensors = tensors,
           .reference = references::conv2d_q8csw,
           .work = convolution_work,
-          .impls = {real_im2col_convolution(), real_direct_convolution(), chosen()}};
+          .impls = {real_im2col_convolution(), real_direct_convolution(), real_implicit_convolution(),
+                    chosen()}};
 }
 
 }  // namespace assay::ops

@@ -5,12 +5,18 @@
 #include "ops/common/unit_error.h"
 #include "ops/convolution/product.h"
 #include "ops/linear/coopmat.h"
+#include "ops/linear/prefill.h"
 #include "ops/linear/product.h"
 #include "ops/linear/tensors.h"
 #include "ops/linear/tiled.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -134,7 +140,7 @@ Impl tile_n4_convolution(std::string name, std::int64_t columns) {
 namespace {
 
 constexpr LinearKind of_reals{XKind::Real, WeightKind::Int8};
-constexpr std::int64_t quad = 4;
+constexpr std::int64_t quad = 4, channels_of_unit = 8;
 
 Binding as_read(const TensorAt& x) {
   return is_texture(x.physical.form()) ? sampled(x.resource) : Binding(x.resource);
@@ -209,6 +215,63 @@ std::optional<std::string> im2col_unsupported_reason(const BuildContext& context
                                 : tiled_convolution_unsupported_reason(product, of_reals);
 }
 
+// --- implicit ---
+
+/// Tiles of 64 x 128, or smaller ones where channels or the number of tiles ask for them.
+Tune implicit_tune(const BuildContext& context, const Convolution& conv) {
+  if (context.tune.contains("tile_m") || context.tune.contains("tile_n")) return context.tune;
+  std::int64_t m = 64, n = std::clamp(power_of_two_from(conv.oc), std::int64_t{16}, std::int64_t{128});
+  const auto tiles = [&] { return div_up(conv.pixels_of_y(), m) * div_up(conv.oc, n); };
+  while (n > 32 && tiles() < assumed_shader_cores) n /= 2;
+  while (m > 16 && tiles() < assumed_shader_cores) m /= 2;
+  Tune tune = context.tune;
+  tune["tile_m"] = m;
+  tune["tile_n"] = n;
+  return tune;
+}
+
+LinearPoint implicit_product(const BuildContext& context, const Gathering& gathering) {
+  return {context, bytes_of_halves(context.physical(0)), gathering.depth(),
+          implicit_tune(context, gathering.conv)};
+}
+
+Program build_implicit(const BuildContext& context) {
+  const Convolution conv = references::checked_convolution(context.params);
+  const Gathering gathering(conv), halves = Gathering::of_halves(conv);
+  Program program;
+  const Resource w = weight_rows(program, context, gathering, gathering.depth());
+  const LinearPoint linear = implicit_product(context, gathering);
+  append(program, prefill_program(linear.on(context.device), of_reals, {.x = &halves}),
+         linear.resources(Resource::tensor(0), w));
+  return program;
+}
+
+std::optional<std::string> implicit_invalid_reason(const ImplPoint& point) {
+  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  const Convolution conv = references::checked_convolution(point.params);
+  if (point.tensors.front().dtype != DType::F16) return "x is f32, which matrices of half floats would round";
+  if (is_texture(point.forms.front())) return "x is a texture, but is read 16 bytes at a time: use a buffer";
+  if (conv.groups > 1) return fmt::format("this impl takes one group, not {}", conv.groups);
+  if (conv.c % channels_of_unit != 0) {
+    return fmt::format("{} channels of x are no whole units of 16 bytes, which hold {}", conv.c,
+                       channels_of_unit);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> implicit_unsupported_reason(const BuildContext& context) {
+  const Gathering gathering(references::checked_convolution(context.params));
+  return prefill_unsupported_reason(implicit_product(context, gathering).on(context.device), of_reals);
+}
+
+std::vector<Tunable> implicit_tunables() {
+  std::vector<Tunable> tunables = coopmat_tunables(of_reals);
+  constexpr std::array<std::string_view, 6> own{"tile_m",     "tile_n", "subgroup_m",
+                                                "subgroup_n", "plain",  "bake"};
+  std::erase_if(tunables, [&](const Tunable& tunable) { return std::ranges::find(own, tunable.name) == own.end(); });
+  return tunables;
+}
+
 // --- direct ---
 
 /// Whether four neighbouring output channels always read the same channels of x, and whole quads of them.
@@ -269,6 +332,18 @@ Impl real_im2col_convolution() {
   impl.build = build_im2col;
   impl.invalid_reason = im2col_invalid_reason;
   impl.unsupported_reason = im2col_unsupported_reason;
+  impl.unit_error = unit_error;
+  return impl;
+}
+
+Impl real_implicit_convolution() {
+  Impl impl{.name = "implicit"};
+  impl.summary = "subgroups multiply cooperative matrices of half floats, gathered while they are staged";
+  impl.ceiling = Ceiling::CoopFp16;
+  impl.tunables = implicit_tunables();
+  impl.build = build_implicit;
+  impl.invalid_reason = implicit_invalid_reason;
+  impl.unsupported_reason = implicit_unsupported_reason;
   impl.unit_error = unit_error;
   return impl;
 }

@@ -23,9 +23,12 @@ Impl im2col_convolution();
 /// An impl of one dispatch, whose workgroups gather those rows into shared memory and multiply matrices.
 Impl implicit_convolution(std::string name);
 
-/// The im2col and direct impls for real values by int8 weights; im2col takes one group only.
+/// The impls im2col and direct for real values by int8 weights; im2col takes one group only.
 Impl real_im2col_convolution();
 Impl real_direct_convolution();
+/// An impl for f16 of one dispatch, whose workgroups gather those rows into shared memory and multiply matrices
+/// of half floats; one group only, and channels of x in eights.
+Impl real_implicit_convolution();
 
 /// A pointwise convolution computed by an impl of q8ta_linear; it has that impl's name and tunables.
 Impl pointwise_convolution(const Impl& linear);

@@ -16,6 +16,7 @@ using references::Convolution;
 
 constexpr std::int64_t lanes = 4;  // values of a word
 constexpr std::int64_t words_of_unit = 4;
+constexpr std::int64_t bytes_of_half = 2;
 
 std::int64_t words_of(std::int64_t channels) {
   return div_up(channels, lanes);
@@ -82,6 +83,12 @@ Gathering Gathering::of_columns(const Gathering& gathering, std::int64_t depth) 
   return of_columns;
 }
 
+Gathering Gathering::of_halves(const Convolution& convolution) {
+  Convolution of_bytes = convolution;
+  of_bytes.c *= bytes_of_half;
+  return Gathering(of_bytes);
+}
+
 std::int64_t Gathering::tiles(std::int64_t columns) const {
   return groups * div_up(outputs_of_group, columns);
 }
@@ -89,6 +96,11 @@ std::int64_t Gathering::tiles(std::int64_t columns) const {
 bool Gathering::has_units(const Physical& x) const {
   return x.form().layout == Layout::P4C && words_of(conv.c) % words_of_unit == 0 &&
          tap_words % words_of_unit == 0 && (groups == 1 || channels_of_group % (lanes * words_of_unit) == 0);
+}
+
+Physical bytes_of_halves(const Physical& x) {
+  const auto [n, c, h, w] = x.dims();
+  return {{Storage::Buffer, Layout::P4C}, DType::I8, {n, bytes_of_half * c, h, w}};
 }
 
 void add_gathering(Dispatch& dispatch, const Gathering& gathering, const Physical& x, bool by_units) {

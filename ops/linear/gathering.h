@@ -28,6 +28,8 @@ struct Gathering {
   /// The gathering that reads what shaders/convolution/conv_im2col.comp made for `gathering`: images of the
   /// size of y, whose channels are, group by group, `depth` values along K.
   static Gathering of_columns(const Gathering& gathering, std::int64_t depth);
+  /// The gathering that reads half floats, each as two bytes; see bytes_of_halves().
+  static Gathering of_halves(const references::Convolution& convolution);
 
   std::int64_t words() const { return conv.taps() * tap_words; }  ///< along K
   std::int64_t depth() const { return 4 * words(); }              ///< values along K
@@ -38,6 +40,9 @@ struct Gathering {
   /// Whether kernels may load four words along K at once.
   bool has_units(const Physical& x) const;
 };
+
+/// Images of half floats in a buffer/CP, whose channels come in eights, as images of bytes.
+Physical bytes_of_halves(const Physical& x);
 
 /// Gives `dispatch`, which reads x, the #defines and constants of x_gathered.glslh. `by_units`: it reads x as
 /// an array of units of 16 bytes.

@@ -119,14 +119,16 @@ PrefillTiling prefill_tiling(const BuildContext& context, const LinearKind& kind
   return tiling;
 }
 
-Program prefill_program(const BuildContext& context, const LinearKind& kind) {
+Program prefill_program(const BuildContext& context, const LinearKind& kind, const Images& images) {
   const Linear linear = references::checked_linear(context.params);
   const PrefillTiling tiling = prefill_tiling(context, kind);
   ProductNeeds needs = placed_product_needs(context, kind, tiling.plain, tiling.n);
   needs.sums_of_groups = true;
+  needs.images = images;
   Program program;
   Dispatch product{.label = "product", .shader = "linear_prefill.comp"};
   const Slots slots = add_operands(program, product, context, kind, needs);
+  add_images(product, context, needs);
   add_placed_fragment(product, factors_of(kind), tiling.plain);
   set_define(product, "ROUNDS", values_of_unit(kind) / values_of_chunk(kind));
   if (kind.is_grouped()) set_constant(product, "slabs_of_group", linear.group_size / values_of_slab(kind));

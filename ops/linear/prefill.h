@@ -33,8 +33,9 @@ bool prefills_by_default(const BuildContext& context, const LinearKind& kind);
 /// The tunables, or what is fast on an H200.
 PrefillTiling prefill_tiling(const BuildContext& context, const LinearKind& kind);
 
-/// The program of impl `coopmat` for a point that neither reason below refuses.
-Program prefill_program(const BuildContext& context, const LinearKind& kind);
+/// The program of impl `coopmat` for a point that neither reason below refuses, or of a convolution's product
+/// (Gathering::of_halves()).
+Program prefill_program(const BuildContext& context, const LinearKind& kind, const Images& images = {});
 
 /// Why no device can run the kernel with these parameters and tunables, or nothing.
 std::optional<std::string> prefill_invalid_reason(const ImplPoint& point, const LinearKind& kind);

@@ -14,6 +14,7 @@
 // SUBGROUPS    of a workgroup
 // ROUNDS       16 bytes of x that meet 16 bytes of weights: half floats and int4 4, and int8 2; int8 and int4 2, and
 //              int8 1
+// GATHERED     1: x is images of a convolution, half floats in whole units of 16 bytes
 // MATRICES, FRAGMENT_M, ...: see common/placed_matrices.glslh; FRAGMENT_N is 8
 // X_*, W_*, Y_*, SUMS, ...: see the included files
 //
@@ -39,7 +40,11 @@ layout(constant_id = 7) const uint x_loads = 1u;      // loads of an invocation 
 #include "linear/tiles.glslh"
 #include "linear/weights.glslh"
 #if REAL
+#if GATHERED
+#include "linear/x_gathered.glslh"
+#else
 #include "linear/x_real.glslh"
+#endif
 #define VALUES_OF_CHUNK 8u
 #else
 #include "linear/x_int8.glslh"
@@ -98,15 +103,31 @@ uint first_of_load(uint number, uint slab) {
 }
 
 uvec4 next_x[x_loads];
+#if GATHERED
+uint outside[x_loads];  // all bits where a tap lies outside of the image
+Corner corners[x_loads];
+#endif
+
+// The rows of this invocation's loads, which are the same for every slab.
+void find_rows(Tile tile) {
+#if GATHERED
+  FOR_EACH(i, x_loads) {
+    corners[i] = corner_of(tile.first_slot + (gl_LocalInvocationID.x + i * gl_WorkGroupSize.x) / CHUNKS);
+  }
+#endif
+}
 
 void load_x(Tile tile, uint slab) {
   FOR_EACH(i, x_loads) {
     const uint number = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x;
-    const Row row = existing_row(tile.first_slot + number / CHUNKS);
-#if REAL
-    next_x[i] = x_halves(row, first_of_load(number, slab));
+#if GATHERED
+    uvec4 zeros;
+    next_x[i] = gathered_four(corners[i], first_of_load(number, slab) / 2u, channel_group, zeros);
+    outside[i] = zeros.x;
+#elif REAL
+    next_x[i] = x_halves(existing_row(tile.first_slot + number / CHUNKS), first_of_load(number, slab));
 #else
-    next_x[i] = x_four(row, first_of_load(number, slab) / 4u);
+    next_x[i] = x_four(existing_row(tile.first_slot + number / CHUNKS), first_of_load(number, slab) / 4u);
 #endif
   }
 }
@@ -115,6 +136,9 @@ void keep_x(uint slab, uint stage) {
   FOR_EACH(i, x_loads) {
     const uint number = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x;
     uvec4 words = next_x[i];
+#if GATHERED
+    words &= ~outside[i];
+#endif
     if (first_of_load(number, slab) >= push.depth) words = uvec4(0u);
     pool[stage_at(stage) + place_of_chunk(number / CHUNKS, number % CHUNKS)] = words;
   }
@@ -342,6 +366,7 @@ void main() {
   const uint first_channel = tile.first_quad * 4u + place_of_subgroup().y;
   EACH_PRODUCT(ROW_EIGHTS, CLEAR_ROWS)
   const uint end_slab = (units_of_row() + UNITS_OF_STEP - 1u) / UNITS_OF_STEP * SLABS_OF_STEP;
+  find_rows(tile);
   load_x(tile, 0u);
   load_weights(first_channel, 0u, 0u);
   begin_totals(tile.first_slot + place_of_subgroup().x);
