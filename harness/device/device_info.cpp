@@ -169,24 +169,14 @@ bool DeviceInfo::knows_subgroup_size(const std::array<std::uint32_t, 3>& local_s
   return has_one_subgroup_size() || can_demand(subgroup_size, local_size);
 }
 
-namespace {
-
-bool places(const DeviceInfo& device, const CooperativeShape& shape) {
-  constexpr std::uint32_t nvidia = 0x10de;
-  const std::vector<CooperativeShape>& listed = device.cooperative_shapes;
-  return device.vendor_id == nvidia && std::find(listed.begin(), listed.end(), shape) != listed.end() &&
-         device.subgroup_size == 32 && device.has_one_subgroup_size() &&
-         device.has(Feature::SubgroupShuffle) && device.has(Feature::CooperativeMatrixKhr);
-}
-
-}  // namespace
-
 bool DeviceInfo::places_matrices() const {
-  return places(*this, placed_shapes[0]) && places(*this, placed_shapes[1]) && has(Feature::Float16);
-}
-
-bool DeviceInfo::places_integers() const {
-  return places(*this, placed_integers) && has(Feature::Int8);
+  constexpr std::uint32_t nvidia = 0x10de;
+  const auto lists = [&](const CooperativeShape& shape) {
+    return std::find(cooperative_shapes.begin(), cooperative_shapes.end(), shape) != cooperative_shapes.end();
+  };
+  return vendor_id == nvidia && lists(placed_shapes[0]) && lists(placed_shapes[1]) && subgroup_size == 32 &&
+         has_one_subgroup_size() && has(Feature::Float16) && has(Feature::SubgroupShuffle) &&
+         has(Feature::CooperativeMatrixKhr);
 }
 
 const TextureSupport* DeviceInfo::texture(Storage storage, DType dtype) const {

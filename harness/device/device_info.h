@@ -148,12 +148,10 @@ struct CooperativeShape {
 /// "16x16x32 i8 to i32": rows, columns, depth; with ", saturating" if it does
 std::string to_string(const CooperativeShape& shape);
 
-/// The shapes whose elements' places DeviceInfo::places_matrices() is about, the smaller one first, and that
-/// of DeviceInfo::places_integers().
+/// The shapes whose elements' places DeviceInfo::places_matrices() is about, the smaller one first.
 inline constexpr std::array<CooperativeShape, 2> placed_shapes{
     CooperativeShape{16, 8, 16, DType::F16, DType::F32, MatrixExtension::Khr},
     CooperativeShape{16, 16, 16, DType::F16, DType::F32, MatrixExtension::Khr}};
-inline constexpr CooperativeShape placed_integers{16, 8, 32, DType::I8, DType::I32, MatrixExtension::Khr};
 
 /// A guess of a device's shader cores for choices that need a number: that of the NVIDIA H100 and H200, on
 /// which the choices were measured. For a smaller device it divides work more finely than is best, but keeps
@@ -225,8 +223,6 @@ struct DeviceInfo {
   /// driver is NVIDIA's, and both shapes are there. Where check_matrices() finds elements elsewhere, the
   /// smaller shape is one of wrong_matrices.
   bool places_matrices() const;
-  /// The same of matrices of int8.
-  bool places_integers() const;
   /// Returns whether the device is the host's own processors, such as lavapipe, which share them and their
   /// memory with everything else.
   bool is_cpu() const { return type == "cpu"; }

@@ -319,8 +319,6 @@ Program build_pointwise(const BuildContext& context, const Impl& linear) {
 
 Impl pointwise_convolution(const Impl& linear) {
   Impl impl = linear;
-  // The sizes that are fast here are those of tiles whose operands are in shared memory.
-  std::erase_if(impl.tunables, [](const Tunable& tunable) { return tunable.name == "operands"; });
   impl.build = [linear](const BuildContext& context) { return build_pointwise(context, linear); };
   impl.invalid_reason = [linear](const ImplPoint& point) {
     auto reason = forms_invalid_reason(point);

@@ -174,7 +174,7 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
                        most_subgroups_of_slabs);
   }
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
-  if (kind.is_grouped() && operands != Operands::Registers &&
+  if (kind.is_grouped() && operands == Operands::Shared &&
       references::checked_linear(point.params).group_size > largest_group) {
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
@@ -247,7 +247,7 @@ double unit_error(const BuildContext& context, const LinearKind& kind) {
 std::string summary_of(const LinearKind& kind) {
   const std::string multiply = "subgroups multiply cooperative matrices of ";
   if (kind.is_grouped()) return multiply + "int8, or for a few rows of half floats";
-  if (!kind.is_real()) return multiply + "int8; weights go through shared memory, or to registers if tuned";
+  if (!kind.is_real()) return multiply + "int8";
   if (!kind.is_real_int4()) return multiply + "half floats; weights go through shared memory or to registers";
   return multiply +
          "half floats, to which weights times scales are rounded, in shared memory or in registers; for a "
@@ -258,23 +258,22 @@ std::string summary_of(const LinearKind& kind) {
 /// Where operands may be in registers: more subgroups then, and another meaning of stages.
 void add_operands(std::vector<Tunable>& tunables, const LinearKind& kind) {
   const auto named = [&](const char* name) { return std::ranges::find(tunables, name, &Tunable::name); };
-  Tunable operands{.name = "operands",
-                   .doc = "where x and w become operands of matrices: 1: shared memory",
-                   .allowed = {1}};
-  if (kind.is_real() || kind.is_grouped()) {
-    named("subgroups_k")->allowed.push_back(16);
-    named("stages")->fallback = 0;
-    named("stages")->doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once";
+  named("subgroups_k")->allowed.push_back(16);
+  named("stages")->fallback = 0;
+  named("stages")->doc = "slabs in shared memory, used alternately; or steps in registers, loaded at once";
+  Tunable operands{
+      .name = "operands",
+      .doc =
+          "where x and w become operands of matrices: 1: shared memory; 2: registers, with sizes "
+          "by tile_n (16, 32 or 64), subgroups_k and stages alone, the default for a few rows",
+      .allowed = {1, 2}};
+  if (kind.is_real()) {
     operands.doc +=
-        "; 2: registers, with sizes by tile_n (16, 32 or 64), subgroups_k and stages alone, the "
-        "default for a few rows where no size is tuned and the device's matrices of halves allow it";
-    operands.allowed.push_back(2);
+        "; 3: x in shared memory, w in registers, with sizes by tile_m, tile_n, subgroup_m and "
+        "subgroup_n alone, the default for many tiles";
+    operands.allowed.push_back(3);
   }
-  operands.doc +=
-      "; 3: x in shared memory, w in registers, with sizes by tile_m, tile_n, subgroup_m and "
-      "subgroup_n alone";
-  if (kind.is_real()) operands.doc += ", the default for many tiles likewise";
-  operands.allowed.push_back(3);
+  operands.doc += " (where no size is tuned and the device's matrices of halves allow it)";
   tunables.push_back(std::move(operands));
 }
 
@@ -392,7 +391,7 @@ Impl coopmat_linear(const LinearKind& kind) {
     };
   }
   impl.tunables = coopmat_tunables(kind);
-  add_operands(impl.tunables, kind);
+  if (kind.is_real() || kind.is_grouped()) add_operands(impl.tunables, kind);
   impl.build = [kind](const BuildContext& context) {
     const Operands operands = coopmat_operands(context, kind);
     if (operands == Operands::Registers) return decode_program(context, kind);

@@ -28,8 +28,7 @@ std::int64_t steps_of_subgroup(const Linear& linear, const LinearKind& kind, std
 
 void add_defines(Dispatch& product, const DecodeTiling& tiling, const Linear& linear,
                  const LinearKind& kind) {
-  add_placed_fragment(product, Factors::Halves, tiling.plain);
-  set_define(product, "EIGHTS", values_of_unit(kind) / 8);
+  add_placed_fragment(product, kind, tiling.plain);
   set_define(product, "FRAGMENTS", tiling.fragments);
   set_define(product, "SUBGROUPS", tiling.subgroups);
   set_define(product, "STAGES", tiling.stages);
@@ -118,7 +117,7 @@ bool decodes_by_default(const BuildContext& context, const LinearKind& kind) {
 DecodeTiling decode_tiling(const BuildContext& context, const LinearKind& kind) {
   const DeviceInfo& device = context.device;
   DecodeTiling tiling = fast_tiling(references::checked_linear(context.params), kind, device);
-  tiling.plain = is_plain(context, Factors::Halves);
+  tiling.plain = is_plain(context);
   tiling.fragments = context.tuned("tile_n", tiling.channels()) / DecodeTiling::channels_of_fragment;
   tiling.subgroups = context.tuned("subgroups_k", tiling.subgroups);
   tiling.stages = context.tuned("stages", tiling.stages);
@@ -165,8 +164,8 @@ std::optional<std::string> decode_invalid_reason(const ImplPoint& point, const L
 std::optional<std::string> decode_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   const DecodeTiling tiling = decode_tiling(context, kind);
   const std::int64_t turns = plain_turns(tiling, references::checked_linear(context.params), kind);
-  return placed_unsupported_reason(
-      context, kind, {Factors::Halves, tiling.plain, turns, tiling.subgroups, tiling.shared_bytes()});
+  return placed_unsupported_reason(context, kind, tiling.plain, turns, tiling.subgroups,
+                                   tiling.shared_bytes());
 }
 
 }  // namespace assay::ops

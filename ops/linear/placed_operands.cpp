@@ -13,7 +13,6 @@
 namespace assay::ops {
 namespace {
 
-constexpr std::int64_t words_along_k = 8;          // of halves or bytes
 constexpr std::int64_t words_of_operands = 4 + 2;  // of an invocation: common/placed_matrices.glslh
 constexpr std::int64_t bytes_of_word = 4;
 
@@ -26,8 +25,8 @@ bool may_be_default(const BuildContext& context) {
   return context.device.places_matrices() && std::ranges::all_of(context.tune, suits_every_kernel);
 }
 
-bool is_plain(const BuildContext& context, Factors factors) {
-  const LinearKind of_matrices{factors == Factors::Halves ? XKind::Real : XKind::Int8, WeightKind::Int8};
+bool is_plain(const BuildContext& context) {
+  constexpr LinearKind of_matrices{XKind::Real, WeightKind::Int8};  // of any weights: halves
   return context.tuned("plain", fragment_of(context.device, of_matrices) ? 0 : 1) != 0;
 }
 
@@ -50,10 +49,10 @@ ProductNeeds placed_product_needs(const BuildContext& context, const LinearKind&
   return needs;
 }
 
-void add_placed_fragment(Dispatch& product, Factors factors, bool plain) {
-  const std::int64_t k = factors == Factors::Halves ? 16 : 32;
-  add_fragment(product, {channels_of_placed, rows_of_placed, k, MatrixExtension::Khr}, plain);
+void add_placed_fragment(Dispatch& product, const LinearKind& kind, bool plain) {
+  add_fragment(product, placed_fragment, plain);
   set_define(product, "ELEMENTS", sums_of_lane);
+  set_define(product, "EIGHTS", values_of_unit(kind) / 8);
 }
 
 std::int64_t exchanged_bytes(std::int64_t subgroups) {
@@ -61,7 +60,7 @@ std::int64_t exchanged_bytes(std::int64_t subgroups) {
 }
 
 std::int64_t turns_of_placed_product() {
-  return turns(4) + turns(2) + turns(sums_of_lane, turns(words_along_k));
+  return turns(4) + turns(2) + turns(sums_of_lane, turns(placed_fragment.k / 2));
 }
 
 std::optional<std::string> useless_tunable_reason(const ImplPoint& point,
@@ -85,27 +84,24 @@ std::optional<std::string> scales_invalid_reason(const ImplPoint& point, const L
 }
 
 std::optional<std::string> placed_unsupported_reason(const BuildContext& context, const LinearKind& kind,
-                                                     const PlacedNeeds& needs) {
+                                                     bool plain, std::int64_t turns, std::int64_t subgroups,
+                                                     std::int64_t shared_bytes) {
   const DeviceInfo& device = context.device;
-  const bool halves = needs.factors == Factors::Halves;
-  if (!needs.plain && !(halves ? device.places_matrices() : device.places_integers())) {
-    return fmt::format(
-        "weights go from memory to registers only where subgroups of 32 invocations hold the elements of "
-        "VK_KHR_cooperative_matrix's matrices of {} as NVIDIA's do",
-        halves ? "halves" : "int8");
+  if (!plain && !device.places_matrices()) {
+    return "weights go from memory to registers only where subgroups of 32 invocations hold the elements of "
+           "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do";
   }
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, placed_packing(kind))) return reason;
-  if (needs.plain && leaves_loops_early(needs.turns, device)) {
+  if (plain && leaves_loops_early(turns, device)) {
     return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
-                       needs.turns, most_turns_on_a_cpu);
+                       turns, most_turns_on_a_cpu);
   }
-  if (needs.shared_bytes > device.max_shared_bytes) {
+  if (shared_bytes > device.max_shared_bytes) {
     return fmt::format("{} subgroups need {} bytes of shared memory, maxComputeSharedMemorySize is {}",
-                       needs.subgroups, needs.shared_bytes, device.max_shared_bytes);
+                       subgroups, shared_bytes, device.max_shared_bytes);
   }
   return workgroup_unsupported_reason(
-      needs.subgroups * lanes_of_placed,
-      std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
+      subgroups * lanes_of_placed, std::min(device.max_workgroup_invocations, device.max_workgroup_size[0]));
 }
 
 }  // namespace assay::ops

@@ -10,17 +10,15 @@
 #include <string>
 
 // What the kernels have in common whose weights go from memory to registers
-// (shaders/linear/linear_decode.comp, linear_prefill.comp). Products are of 16 output channels by 8 rows of
-// x: of half floats by 16 values along K, or of int8 by 32.
+// (shaders/linear/linear_decode.comp, linear_prefill.comp). Matrices are of half floats, whatever x is: 16
+// output channels by 8 rows of x by 16 values along K.
 
 namespace assay::ops {
 
+inline constexpr Fragment placed_fragment{16, 8, 16, MatrixExtension::Khr};
 inline constexpr std::int64_t lanes_of_placed = 32;  ///< invocations of a subgroup
-inline constexpr std::int64_t channels_of_placed = 16, rows_of_placed = 8;
+inline constexpr std::int64_t channels_of_placed = placed_fragment.m, rows_of_placed = placed_fragment.n;
 inline constexpr std::int64_t sums_of_lane = channels_of_placed * rows_of_placed / lanes_of_placed;
-
-/// What the matrices hold.
-enum class Factors : std::uint8_t { Halves, Bytes };
 /// Units of 16 bytes of weights along K, one for each t of shaders/common/placed_matrices.glslh.
 inline constexpr std::int64_t units_of_step = 4;
 inline constexpr std::int64_t bytes_of_pool_unit = 16;  ///< of shared memory
@@ -29,8 +27,8 @@ inline constexpr std::int64_t bytes_of_pool_unit = 16;  ///< of shared memory
 /// `bake`, and the device's matrices of halves hold their elements where such kernels expect them.
 bool may_be_default(const BuildContext& context);
 
-/// Whether matrices are emulated: a case asks for it, or the device has none.
-bool is_plain(const BuildContext& context, Factors factors);
+/// Whether matrices are emulated: a case asks for it, or the device has none of halves.
+bool is_plain(const BuildContext& context);
 
 /// Values along K in 16 bytes of weights.
 std::int64_t values_of_unit(const LinearKind& kind);
@@ -44,7 +42,7 @@ ProductNeeds placed_product_needs(const BuildContext& context, const LinearKind&
                                   std::int64_t columns);
 
 /// Gives `product` the #defines about its fragments.
-void add_placed_fragment(Dispatch& product, Factors factors, bool plain);
+void add_placed_fragment(Dispatch& product, const LinearKind& kind, bool plain);
 
 /// Bytes of shared memory with which `subgroups` exchange operands in plain code.
 std::int64_t exchanged_bytes(std::int64_t subgroups);
@@ -56,15 +54,10 @@ std::optional<std::string> useless_tunable_reason(const ImplPoint& point, std::s
 /// Why 16 bytes of weights have no single scale, or `units` times 16 bytes, or nothing.
 std::optional<std::string> scales_invalid_reason(const ImplPoint& point, const LinearKind& kind,
                                                  std::int64_t units = 1);
-/// What a kernel needs of a device.
-struct PlacedNeeds {
-  Factors factors = Factors::Halves;
-  bool plain = true;
-  std::int64_t turns = 0;                        ///< loop iterations of an invocation in plain code
-  std::int64_t subgroups = 1, shared_bytes = 0;  ///< of a workgroup
-};
-/// Why the device does not run such a kernel, or nothing.
+/// Why the device does not run such a kernel in `plain` code or by its matrices, or nothing. `turns`: the
+/// loop iterations of an invocation in plain code.
 std::optional<std::string> placed_unsupported_reason(const BuildContext& context, const LinearKind& kind,
-                                                     const PlacedNeeds& needs);
+                                                     bool plain, std::int64_t turns, std::int64_t subgroups,
+                                                     std::int64_t shared_bytes);
 
 }  // namespace assay::ops

@@ -3,7 +3,6 @@
 #include "ops/common/cpu_loops.h"
 #include "ops/common/shader_values.h"
 #include "ops/linear/coopmat_dispatch.h"
-#include "ops/linear/tensors.h"
 
 #include <fmt/format.h>
 
@@ -16,26 +15,15 @@ namespace {
 
 using references::Linear;
 
-constexpr std::int64_t stages = 2;                               // slabs of x that alternate
-constexpr std::int64_t chunks = 8;                               // units of 16 bytes of a row of a slab
-constexpr std::int64_t rounds_of_slab = 2;                       // of each t
+constexpr std::int64_t stages = 2;  // slabs of x that alternate
+constexpr std::int64_t chunks = 8;  // units of 16 bytes of a row of a slab
+constexpr std::int64_t values_of_slab = 64;
+constexpr std::int64_t eights_of_slab = 2;                       // of each t
 constexpr std::int64_t most_fragments = 4, most_row_eights = 8;  // of a subgroup: registers of its sums
 
 constexpr std::array<const char*, 9> of_the_other_kernels{"tile_k",     "subgroups_k", "stages",
                                                           "splits",     "matrices",    "fragment_m",
                                                           "fragment_n", "fragment_k",  "lanes"};
-
-Factors factors_of(const LinearKind& kind) {
-  return kind.is_real() ? Factors::Halves : Factors::Bytes;
-}
-
-/// Values of x in 16 bytes.
-std::int64_t values_of_chunk(const LinearKind& kind) {
-  return kind.is_real() ? 8 : 16;
-}
-std::int64_t values_of_slab(const LinearKind& kind) {
-  return chunks * values_of_chunk(kind);
-}
 
 std::int64_t row_eights(const PrefillTiling& tiling) {
   return tiling.subgroup_m / rows_of_placed;
@@ -70,22 +58,19 @@ void add_sizes(Dispatch& product, const PrefillTiling& tiling) {
 /// The loop iterations of an invocation in plain code, loop by loop as in shaders/linear/linear_prefill.comp
 /// and common/placed_matrices.glslh.
 std::int64_t plain_turns(const PrefillTiling& tiling, const Linear& linear, const LinearKind& kind) {
-  const std::int64_t loads_of_step = values_of_unit(kind) == values_of_chunk(kind) ? 2 : 1;
-  const std::int64_t of_x = 2 * turns(x_loads(tiling));
-  const std::int64_t of_weights = turns(2 * fragments(tiling), turns(loads_of_step));
-  const std::int64_t sums = row_eights(tiling) * fragments(tiling) * turns(sums_of_lane);  // cleared
-  const std::int64_t of_round =
+  const std::int64_t of_x = 2 * turns(x_loads(tiling)), of_weights = turns(2 * fragments(tiling));
+  const std::int64_t sums = turns(row_eights(tiling), turns(fragments(tiling), turns(sums_of_lane)));  // cleared
+  const std::int64_t of_eight =
       turns(row_eights(tiling), turns(fragments(tiling), 2 * turns_of_placed_product()));
-  const std::int64_t of_slab =
-      of_x + of_weights + turns(rounds_of_slab, of_round) + (kind.is_grouped() ? sums : 0);
-  const std::int64_t step = std::max(units_of_step * values_of_unit(kind), values_of_slab(kind));
-  const std::int64_t slabs = div_up(linear.k, step) * step / values_of_slab(kind);
+  const std::int64_t of_slab = of_x + of_weights + turns(eights_of_slab, of_eight);
+  const std::int64_t steps = div_up(linear.k, units_of_step * values_of_unit(kind));
+  const std::int64_t slabs = steps * units_of_step * values_of_unit(kind) / values_of_slab;
   const std::int64_t of_y = turns(row_eights(tiling), turns(rows_of_placed));
-  return turns(row_eights(tiling)) + sums + turns(div_up(slabs, stages), turns(stages, of_slab)) + of_y;
+  return sums + turns(x_loads(tiling)) + turns(div_up(slabs, stages), turns(stages, of_slab)) + of_y;
 }
 
-/// Whether the kernel is known to be fast with such x. int8 has not run on a GPU.
-bool may_be_fast(const Params& params, const LinearKind& kind) {
+/// Whether the kernel computes such products at all.
+bool can_multiply(const Params& params, const LinearKind& kind) {
   return kind.is_real() && references::checked_linear(params).real == DType::F16;
 }
 
@@ -104,14 +89,14 @@ std::int64_t PrefillTiling::shared_bytes() const {
 }
 
 bool prefills_by_default(const BuildContext& context, const LinearKind& kind) {
-  return may_be_default(context) && may_be_fast(context.params, kind) &&
-         is_fast(references::checked_linear(context.params), prefill_tiling(context, kind), context.device) &&
+  return may_be_default(context) && can_multiply(context.params, kind) &&
+         is_fast(references::checked_linear(context.params), prefill_tiling(context), context.device) &&
          !prefill_invalid_reason(context, kind) && !prefill_unsupported_reason(context, kind);
 }
 
-PrefillTiling prefill_tiling(const BuildContext& context, const LinearKind& kind) {
+PrefillTiling prefill_tiling(const BuildContext& context) {
   PrefillTiling tiling;
-  tiling.plain = is_plain(context, factors_of(kind));
+  tiling.plain = is_plain(context);
   tiling.m = context.tuned("tile_m", tiling.m);
   tiling.n = context.tuned("tile_n", tiling.n);
   tiling.subgroup_m = context.tuned("subgroup_m", std::min(tiling.subgroup_m, tiling.m));
@@ -121,17 +106,14 @@ PrefillTiling prefill_tiling(const BuildContext& context, const LinearKind& kind
 
 Program prefill_program(const BuildContext& context, const LinearKind& kind, const Images& images) {
   const Linear linear = references::checked_linear(context.params);
-  const PrefillTiling tiling = prefill_tiling(context, kind);
+  const PrefillTiling tiling = prefill_tiling(context);
   ProductNeeds needs = placed_product_needs(context, kind, tiling.plain, tiling.n);
-  needs.sums_of_groups = true;
   needs.images = images;
   Program program;
   Dispatch product{.label = "product", .shader = "linear_prefill.comp"};
   const Slots slots = add_operands(program, product, context, kind, needs);
   add_images(product, context, needs);
-  add_placed_fragment(product, factors_of(kind), tiling.plain);
-  set_define(product, "ROUNDS", values_of_unit(kind) / values_of_chunk(kind));
-  if (kind.is_grouped()) set_constant(product, "slabs_of_group", linear.group_size / values_of_slab(kind));
+  add_placed_fragment(product, kind, tiling.plain);
   add_sizes(product, tiling);
   set_workgroups(product, div_up(slots.all, tiling.m) * needs.tiles_n(linear.n), tiling.invocations(),
                  tiling.shared_bytes(), tiling.plain, context.device);
@@ -140,15 +122,13 @@ Program prefill_program(const BuildContext& context, const LinearKind& kind, con
 }
 
 std::optional<std::string> prefill_invalid_reason(const ImplPoint& point, const LinearKind& kind) {
+  if (!kind.is_real()) return "weights alone go from memory to registers only where x is f16 (operands: 3)";
   if (auto reason = useless_tunable_reason(point, of_the_other_kernels)) return reason;
-  return scales_invalid_reason(point, kind, kind.is_grouped() ? units_of_step : 1);
+  return scales_invalid_reason(point, kind);
 }
 
 std::optional<std::string> prefill_unsupported_reason(const BuildContext& context, const LinearKind& kind) {
-  const PrefillTiling tiling = prefill_tiling(context, kind);
-  if (kind.x == XKind::Int8 && tensor_named(context, "x").physical.form().layout == Layout::P4H4W) {
-    return "x of int8 values whose rows lie in fours does not go through shared memory (operands: 3): use 4W";
-  }
+  const PrefillTiling tiling = prefill_tiling(context);
   if (tiling.m % tiling.subgroup_m != 0 || tiling.n % tiling.subgroup_n != 0) {
     return fmt::format("subgroups of {} x {} do not fit evenly in a tile of {} x {}", tiling.subgroup_m,
                        tiling.subgroup_n, tiling.m, tiling.n);
@@ -159,12 +139,12 @@ std::optional<std::string> prefill_unsupported_reason(const BuildContext& contex
                        most_fragments * channels_of_placed);
   }
   if (tiling.m * chunks % tiling.invocations() != 0) {
-    return fmt::format("{} invocations cannot share the {} units of 16 bytes of {} values of {} rows evenly",
-                       tiling.invocations(), tiling.m * chunks, values_of_slab(kind), tiling.m);
+    return fmt::format("{} invocations cannot share the {} units of 16 bytes of 64 values of {} rows evenly",
+                       tiling.invocations(), tiling.m * chunks, tiling.m);
   }
   const std::int64_t turns = plain_turns(tiling, references::checked_linear(context.params), kind);
-  return placed_unsupported_reason(
-      context, kind, {factors_of(kind), tiling.plain, turns, tiling.subgroups(), tiling.shared_bytes()});
+  return placed_unsupported_reason(context, kind, tiling.plain, turns, tiling.subgroups(),
+                                   tiling.shared_bytes());
 }
 
 }  // namespace assay::ops

@@ -8,9 +8,8 @@
 #include <optional>
 #include <string>
 
-// Products of many rows of f16 or int8 whose weights go from memory to registers, while x lies in shared
-// memory (shaders/linear/linear_prefill.comp): impl `coopmat` with the tunable `operands`, or by default for
-// f16.
+// Products of many rows of half floats whose weights go from memory to registers, while x lies in shared
+// memory (shaders/linear/linear_prefill.comp): impl `coopmat` with the tunable `operands`, or by default.
 
 namespace assay::ops {
 
@@ -31,7 +30,7 @@ struct PrefillTiling {
 bool prefills_by_default(const BuildContext& context, const LinearKind& kind);
 
 /// The tunables, or what is fast on an H200.
-PrefillTiling prefill_tiling(const BuildContext& context, const LinearKind& kind);
+PrefillTiling prefill_tiling(const BuildContext& context);
 
 /// The program of impl `coopmat` for a point that neither reason below refuses, or of a convolution's product
 /// (Gathering::of_halves()).

@@ -198,7 +198,10 @@ uvec4 chunk_of(uvec4 unit, uint i, uint of_group) {
 }
 #elif W_BITS == 4
 uvec4 chunk_of(uvec4 unit, uint i, uint of_group) {
-  return bytes_of_nibbles(uvec2(unit[2u * i], unit[2u * i + 1u]), of_group);
+  const uvec2 words = uvec2(unit[2u * i], unit[2u * i + 1u]);
+  const uvec2 first = signed_nibbles(words & 0x0f0f0f0fu, of_group);
+  const uvec2 last = signed_nibbles((words >> 4) & 0x0f0f0f0fu, of_group);
+  return uvec4(first.x, last.x, first.y, last.y);
 }
 #else
 uvec4 chunk_of(uvec4 unit, uint i, uint of_group) { return unit; }

@@ -103,8 +103,7 @@ std::vector<DeviceInfo> contrasting_devices() {
   rich.vendor_id = 0x10de;  // for DeviceInfo::places_matrices()
   rich.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr},
                              {16, 16, 16, DType::F16, DType::F32, MatrixExtension::Khr},
-                             {16, 8, 16, DType::F16, DType::F32, MatrixExtension::Khr},
-                             placed_integers};
+                             {16, 8, 16, DType::F16, DType::F32, MatrixExtension::Khr}};
   DeviceInfo several_sizes = rich;
   several_sizes.cooperative_shapes = {{16, 16, 32, DType::I8, DType::I32},
                                       {16, 16, 16, DType::F16, DType::F32}};

@@ -122,22 +122,11 @@ Program check_program(const DeviceInfo& device, const CooperativeShape& shape, M
 
 constexpr std::uint32_t lanes_with_places = 32;  // DeviceInfo::places_matrices()
 
-bool has_halves(const CooperativeShape& shape) {
-  return shape.factors == DType::F16;
-}
-
-/// The sums of the products that misplaced_elements() looks at.
-std::uint32_t placed_sums(const CooperativeShape& shape) {
-  return shape.rows * shape.columns * (has_halves(shape) ? 2 : 1);
-}
-
-Program places_program(const DeviceInfo& device, const CooperativeShape& shape, MatrixForm form) {
+Program places_program(const DeviceInfo& device, std::uint32_t columns, MatrixForm form) {
   const bool plain = form == MatrixForm::Plain;
   Dispatch dispatch{.label = "matrix places", .shader = "matrix_places.comp"};
-  dispatch.defines = {
-      define("MATRICES", plain ? 0 : 1),     define("MATRICES_REAL", has_halves(shape) ? 1 : 0),
-      define("FRAGMENT_N", shape.columns),   define("FRAGMENT_K", shape.depth),
-      define("ELEMENTS", shape.columns / 2), define("COLUMN_WORDS", shape.columns / 4)};
+  dispatch.defines = {define("MATRICES", plain ? 0 : 1), define("FRAGMENT_N", columns),
+                      define("ELEMENTS", columns / 2), define("COLUMN_WORDS", columns / 4)};
   if (!plain) add_khr_matrices(dispatch.defines);
   dispatch.local_size = {lanes_with_places, 1, 1};
   if (!plain && device.can_demand(lanes_with_places, dispatch.local_size)) {
@@ -256,9 +245,7 @@ std::string kernel_hash(const DeviceInfo& info, gpu::ShaderLibrary& shaders) {
   std::string hash;
   for (const Program& program :
        {check_program(info, any, MatrixForm::OfDevice), check_program(info, any, MatrixForm::Plain),
-        places_program(info, placed_shapes[0], MatrixForm::OfDevice),
-        places_program(info, placed_shapes[1], MatrixForm::OfDevice),
-        places_program(info, placed_integers, MatrixForm::OfDevice)}) {
+        places_program(info, 8, MatrixForm::OfDevice), places_program(info, 16, MatrixForm::OfDevice)}) {
     const Dispatch& dispatch = program.dispatches.front();
     hash += shaders.compile(dispatch.shader, dispatch.defines).hash;
   }
@@ -315,16 +302,16 @@ MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const
   return {.shape = shape, .wrong = wrong_sums(shape, sums, exact), .problem = ""};
 }
 
-std::uint32_t misplaced_elements(gpu::Device& device, gpu::ShaderLibrary& shaders,
-                                 const CooperativeShape& shape, MatrixForm form) {
-  const Program program = places_program(device.info(), shape, form);
-  std::vector<std::uint32_t> found(lanes_with_places, placed_sums(shape));
+std::uint32_t misplaced_elements(gpu::Device& device, gpu::ShaderLibrary& shaders, std::uint32_t columns,
+                                 MatrixForm form) {
+  const Program program = places_program(device.info(), columns, form);
+  std::vector<std::uint32_t> found(lanes_with_places, lanes_with_places * columns);
   const std::vector<Physical> tensors{words(found.size() * sizeof found.front())};
   gpu::Workspace memory(device, program, tensors, /*guard=*/0);
   gpu::Executable executable(device, shaders, program, tensors, /*guard=*/0);
   const auto bytes = std::as_bytes(std::span(found));
   memory.write(Resource::tensor(0), {bytes.begin(), bytes.end()});
-  executable.run(memory, "looking for the places of elements of " + to_string(shape), timeout_s);
+  executable.run(memory, fmt::format("looking for the places of 16x{} sums of halves", columns), timeout_s);
   const std::vector<std::byte> counts = memory.read(Resource::tensor(0));
   std::memcpy(found.data(), counts.data(), counts.size());
   return std::accumulate(found.begin(), found.end(), 0U);
@@ -380,21 +367,21 @@ void check_matrices(gpu::Device& device, const MatrixCheckStore& store,
   }
 }
 
-void check_matrix_places(gpu::Device& device, const MatrixCheckStore& store,
-                         std::span<const CooperativeShape> shapes, const CheckOfPlaces& misplaced) {
+void check_matrix_places(gpu::Device& device, const MatrixCheckStore& store, const CheckOfPlaces& misplaced) {
   const CheckLock lock(store.lock_file());
   MatrixCheckStore::Entries entries = store.load();
-  for (const CooperativeShape& shape : shapes) {
-    const std::optional<MatrixCheckStore::Entry> entry = known_entry(
-        store, entries, "places of " + MatrixCheckStore::name_of(shape), [&] { return misplaced(shape); });
+  for (const CooperativeShape& shape : placed_shapes) {
+    const std::optional<MatrixCheckStore::Entry> entry =
+        known_entry(store, entries, "places of " + MatrixCheckStore::name_of(shape),
+                    [&] { return misplaced(shape.columns); });
     if (!entry) continue;
     MatrixCheck result = result_of(shape, *entry);
     if (result.is_right()) continue;
     if (result.problem.empty()) {
       result.problem = fmt::format("{} of {} elements do not lie where kernels expect them", result.wrong,
-                                   placed_sums(shape));
+                                   2 * shape.rows * shape.columns);
     }
-    device.distrust_matrices(has_halves(shape) ? placed_shapes.front() : shape, to_string(result));
+    device.distrust_matrices(placed_shapes.front(), to_string(result));
   }
 }
 
@@ -408,12 +395,9 @@ void check_matrices(gpu::Device& device, const fs::path& folder) {
   const MatrixCheckStore store(folder, key);
   check_matrices(device, store, shapes,
                  [&](const CooperativeShape& shape) { return matrix_check(device, shaders, shape); });
-  std::vector<CooperativeShape> placed;
-  if (device.info().places_matrices()) placed.assign(placed_shapes.begin(), placed_shapes.end());
-  if (device.info().places_integers()) placed.push_back(placed_integers);
-  check_matrix_places(device, store, placed, [&](const CooperativeShape& shape) {
-    return misplaced_elements(device, shaders, shape);
-  });
+  if (!device.info().places_matrices()) return;
+  check_matrix_places(device, store,
+                      [&](std::uint32_t columns) { return misplaced_elements(device, shaders, columns); });
 }
 
 }  // namespace assay

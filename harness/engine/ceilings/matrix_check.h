@@ -42,11 +42,11 @@ std::uint32_t wrong_sums(const CooperativeShape& shape, std::span<const std::byt
 MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const CooperativeShape& shape,
                          MatrixForm form = MatrixForm::OfDevice);
 
-/// How many elements of matrices of a shape, one of placed_shapes or placed_integers, do not lie where
-/// shaders/common/placed_matrices.glslh says: of the sums of two products of halves, or of one of int8.
-/// VK_KHR_cooperative_matrix, or plain code. Throws what running a program throws.
-std::uint32_t misplaced_elements(gpu::Device& device, gpu::ShaderLibrary& shaders,
-                                 const CooperativeShape& shape, MatrixForm form = MatrixForm::OfDevice);
+/// How many elements of matrices of halves with `columns` columns of sums, 8 or 16, do not lie where
+/// shaders/common/placed_matrices.glslh says, of the sums of two products. VK_KHR_cooperative_matrix, or
+/// plain code. Throws what running a program throws.
+std::uint32_t misplaced_elements(gpu::Device& device, gpu::ShaderLibrary& shaders, std::uint32_t columns,
+                                 MatrixForm form = MatrixForm::OfDevice);
 
 /// Results on disk, by device, driver and kernel: a driver is checked once. A shape is noted before it is
 /// checked, so that one whose check ends the process is known afterwards. A file that is damaged counts as
@@ -82,9 +82,8 @@ std::filesystem::path default_matrix_check_directory();
 /// Checks each shape that can_check() at its first use on a device with this driver, with assay's own kernel;
 /// from then on the device counts as one without those that are wrong, whose pipeline cannot be created, or
 /// whose check ended a process (Device::distrust_matrices). Where kernels would expect places of elements
-/// (DeviceInfo::places_matrices, places_integers) it checks these as well; if they are others, the device
-/// counts as one without the smaller shape of halves, or that of int8. Throws DeviceLost and Timeout: the
-/// next process then knows the shape.
+/// (DeviceInfo::places_matrices) it checks these as well; if they are others, the device counts as one
+/// without the smaller shape. Throws DeviceLost and Timeout: the next process then knows the shape.
 void check_matrices(gpu::Device& device,
                     const std::filesystem::path& folder = default_matrix_check_directory());
 
@@ -92,9 +91,8 @@ void check_matrices(gpu::Device& device,
 using CheckOfShape = std::function<MatrixCheck(const CooperativeShape&)>;
 void check_matrices(gpu::Device& device, const MatrixCheckStore& store,
                     std::span<const CooperativeShape> shapes, const CheckOfShape& check);
-/// `misplaced`: misplaced_elements().
-using CheckOfPlaces = std::function<std::uint32_t(const CooperativeShape& shape)>;
-void check_matrix_places(gpu::Device& device, const MatrixCheckStore& store,
-                         std::span<const CooperativeShape> shapes, const CheckOfPlaces& misplaced);
+/// `misplaced`: misplaced_elements() for a number of columns.
+using CheckOfPlaces = std::function<std::uint32_t(std::uint32_t columns)>;
+void check_matrix_places(gpu::Device& device, const MatrixCheckStore& store, const CheckOfPlaces& misplaced);
 
 }  // namespace assay
