@@ -20,7 +20,7 @@ Impl chosen() {
   impl.summary = "im2col where there is one group, else direct; implicit where the device has its matrices";
   impl.choose = [](const BuildContext& context) {
     std::vector<std::string> ranking{"im2col", "direct"};
-    if (context.device.places_matrices()) ranking.insert(ranking.begin(), "implicit");
+    if (is_implicit_fast(context)) ranking.insert(ranking.begin(), "implicit");
     return ranking;
   };
   return impl;
@@ -29,14 +29,14 @@ Impl chosen() {
 }  // namespace
 
 Op conv2d_q8csw() {
-  return {.name = "conv2d_q8csw",
-          .summary = "2D convolution: real x and y, int8 weights with one scale per output channel",
-          .params = convolution_params(ConvolutionKind::Any, {real_dtype_param("type of x and y")}),
-          .tensors = tensors,
-          .reference = references::conv2d_q8csw,
-          .work = convolution_work,
-          .impls = {real_im2col_convolution(), real_direct_convolution(), real_implicit_convolution(),
-                    chosen()}};
+  return {
+      .name = "conv2d_q8csw",
+      .summary = "2D convolution: real x and y, int8 weights with one scale per output channel",
+      .params = convolution_params(ConvolutionKind::Any, {real_dtype_param("type of x and y")}),
+      .tensors = tensors,
+      .reference = references::conv2d_q8csw,
+      .work = convolution_work,
+      .impls = {real_im2col_convolution(), real_direct_convolution(), real_implicit_convolution(), chosen()}};
 }
 
 }  // namespace assay::ops

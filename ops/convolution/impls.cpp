@@ -16,7 +16,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -217,16 +216,28 @@ std::optional<std::string> im2col_unsupported_reason(const BuildContext& context
 
 // --- implicit ---
 
-/// Tiles of 64 x 128, or smaller ones where channels or the number of tiles ask for them.
+/// A subgroup has 32 channels.
+std::int64_t widest_tile(const Convolution& conv) {
+  return std::clamp(power_of_two_from(conv.oc), std::int64_t{32}, std::int64_t{128});
+}
+
+/// Whether there are enough tiles of 64 pixels, so that two share nearly every shader core of an H200. Sizes
+/// depend on the point alone.
+bool has_many_tiles(const Convolution& conv) {
+  constexpr std::int64_t pixels = 64;
+  return 5 * div_up(conv.pixels_of_y(), pixels) * div_up(conv.oc, widest_tile(conv)) >=
+         8 * std::int64_t{assumed_shader_cores};
+}
+
+/// What is fast on an H200 (shaders/NOTES.md).
 Tune implicit_tune(const BuildContext& context, const Convolution& conv) {
-  if (context.tune.contains("tile_m") || context.tune.contains("tile_n")) return context.tune;
-  std::int64_t m = 64, n = std::clamp(power_of_two_from(conv.oc), std::int64_t{16}, std::int64_t{128});
-  const auto tiles = [&] { return div_up(conv.pixels_of_y(), m) * div_up(conv.oc, n); };
-  while (n > 32 && tiles() < assumed_shader_cores) n /= 2;
-  while (m > 16 && tiles() < assumed_shader_cores) m /= 2;
-  Tune tune = context.tune;
-  tune["tile_m"] = m;
-  tune["tile_n"] = n;
+  constexpr std::array<const char*, 4> sizes{"tile_m", "tile_n", "subgroup_m", "subgroup_n"};
+  const bool is_tuned =
+      std::ranges::any_of(sizes, [&](const char* name) { return context.tune.contains(name); });
+  if (is_tuned) return context.tune;
+  Tune tune = has_many_tiles(conv) ? Tune{{"tile_m", 64}, {"tile_n", widest_tile(conv)}}
+                                   : Tune{{"tile_m", 16}, {"tile_n", 32}, {"subgroup_n", 16}};
+  tune.insert(context.tune.begin(), context.tune.end());
   return tune;
 }
 
@@ -265,11 +276,14 @@ std::optional<std::string> implicit_unsupported_reason(const BuildContext& conte
 }
 
 std::vector<Tunable> implicit_tunables() {
-  std::vector<Tunable> tunables = coopmat_tunables(of_reals);
-  constexpr std::array<std::string_view, 6> own{"tile_m",     "tile_n", "subgroup_m",
-                                                "subgroup_n", "plain",  "bake"};
-  std::erase_if(tunables, [&](const Tunable& tunable) { return std::ranges::find(own, tunable.name) == own.end(); });
-  return tunables;
+  return {{.name = "tile_m", .doc = "pixels of a workgroup's tile", .allowed = {16, 32, 64}},
+          {.name = "tile_n", .doc = "output channels of a workgroup's tile", .allowed = {16, 32, 64, 128}},
+          {.name = "subgroup_m", .doc = "pixels of a subgroup's part of a tile", .allowed = {16, 32, 64}},
+          {.name = "subgroup_n",
+           .doc = "output channels of a subgroup's part of a tile",
+           .allowed = {16, 32, 64}},
+          {.name = "plain", .min = 0, .max = 1, .doc = "1: plain code instead of cooperative matrices"},
+          bake_tunable()};
 }
 
 // --- direct ---
@@ -334,6 +348,13 @@ Impl real_im2col_convolution() {
   impl.unsupported_reason = im2col_unsupported_reason;
   impl.unit_error = unit_error;
   return impl;
+}
+
+bool is_implicit_fast(const BuildContext& context) {
+  constexpr std::int64_t short_depth = 1024;
+  const Gathering gathering(references::checked_convolution(context.params));
+  return context.device.places_matrices() &&
+         (gathering.depth() <= short_depth || has_many_tiles(gathering.conv));
 }
 
 Impl real_implicit_convolution() {

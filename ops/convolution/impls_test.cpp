@@ -100,6 +100,23 @@ TEST_F(ConvolutionImplsTest, MatricesOfRealValuesAreOfHalves) {
   EXPECT_EQ(refused("conv2d_q8csw", "im2col", {.dtype = "f16"}, {{"product", 1}}), "");
 }
 
+TEST_F(ConvolutionImplsTest, HalvesAreGatheredInWholeUnitsOfOneGroup) {
+  const auto reason = [&](const ConvolutionSizes& sizes) {
+    return refused("conv2d_q8csw", "implicit", sizes);
+  };
+  EXPECT_EQ(reason({.c = 16}), "x is f32, which matrices of half floats would round");
+  EXPECT_EQ(reason({.c = 16, .groups = 2, .dtype = "f16"}), "this impl takes one group, not 2");
+  EXPECT_EQ(reason({.c = 12, .dtype = "f16"}),
+            "12 channels of x are no whole units of 16 bytes, which hold 8");
+  EXPECT_EQ(reason({.c = 16, .dtype = "f16"}), "");
+  Trial trial = trial_of("conv2d_q8csw", "implicit", {.c = 16, .dtype = "f16"});
+  trial.forms.front().storage = Storage::Texture3D;
+  EXPECT_EQ(refusal(trial), "x is a texture, but is read 16 bytes at a time: use a buffer");
+  EXPECT_EQ(
+      refused("conv2d_q8csw", "implicit", {.c = 16, .dtype = "f16"}, {{"tile_m", 16}, {"subgroup_m", 32}}),
+      "subgroups of 32 x 32 do not fit evenly in a tile of 16 x 128");
+}
+
 TEST_F(ConvolutionImplsTest, TheDotProductIsAskedForWhereItIsTuned) {
   const std::string reason = "the integer dot product (shaderIntegerDotProduct) is missing";
   for (const std::string& op : of_any_group) {
@@ -170,6 +187,31 @@ TEST_F(ConvolutionImplsTest, AutoOfRealValuesGoesByGroups) {
     EXPECT_EQ(choice("conv2d_q8csw", {}, device), "im2col");
     EXPECT_EQ(choice("conv2d_q8csw", {.groups = 2}, device), "direct");
   }
+}
+
+TEST_F(ConvolutionImplsTest, AutoGathersHalvesUnlessFewPixelsHaveLongRows) {
+  ASSERT_TRUE(with_matrices.places_matrices());
+  const auto taken = [&](std::int64_t c, std::int64_t side, std::int64_t oc) {
+    return choice("conv2d_q8csw", {.c = c, .h = side, .w = side, .oc = oc, .dtype = "f16"}, with_matrices);
+  };
+  EXPECT_EQ(taken(64, 128, 128), "implicit");
+  EXPECT_EQ(taken(64, 7, 64), "implicit") << "rows of 576 values";
+  EXPECT_EQ(taken(512, 7, 512), "im2col") << "workgroups share K there";
+  EXPECT_EQ(taken(512, 128, 512), "implicit");
+  EXPECT_EQ(taken(12, 128, 128), "im2col");
+  EXPECT_EQ(choice("conv2d_q8csw", {.c = 64, .h = 128, .w = 128, .oc = 128, .dtype = "f16"}, plain),
+            "im2col");
+}
+
+TEST_F(ConvolutionImplsTest, TilesOfGatheredHalvesFollowTheirNumber) {
+  const auto workgroups = [&](std::int64_t side, std::int64_t oc) {
+    const Trial trial =
+        trial_of("conv2d_q8csw", "implicit", {.c = 16, .h = side, .w = side, .oc = oc, .dtype = "f16"});
+    return program_of(trial).dispatches.back().workgroups[0];
+  };
+  EXPECT_EQ(workgroups(128, 128), 128U * 128 / 64);
+  EXPECT_EQ(workgroups(128, 32), 128U * 128 / 64) << "tiles of 64 x 32";
+  EXPECT_EQ(workgroups(16, 64), 16U * 16 / 16 * 2) << "few: tiles of 16 x 32";
 }
 
 TEST_F(ConvolutionImplsTest, TheCeilingIsThatOfTheKernelTaken) {
@@ -299,6 +341,11 @@ TEST_F(ConvolutionsTest, RealValuesAreRightOnRandomPoints) {
   try_points("conv2d_q8csw", "direct", 6);
   try_points("conv2d_q8csw", "im2col", 3);
   try_points("conv2d_q8ta_q8csw", "direct", 3);
+  for (const std::int64_t oc : {5, 40}) {
+    Trial trial = trial_of("conv2d_q8csw", "implicit", {.c = 24, .h = 9, .w = 7, .oc = oc, .dtype = "f16"});
+    trial.fills["x"] = {.kind = FillKind::Mixed};
+    expect_right_here(trial);
+  }
 }
 
 TEST_F(ConvolutionsTest, GroupsOfSeveralTilesHaveTheirChannels) {

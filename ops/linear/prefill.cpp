@@ -59,7 +59,8 @@ void add_sizes(Dispatch& product, const PrefillTiling& tiling) {
 /// and common/placed_matrices.glslh.
 std::int64_t plain_turns(const PrefillTiling& tiling, const Linear& linear, const LinearKind& kind) {
   const std::int64_t of_x = 2 * turns(x_loads(tiling)), of_weights = turns(2 * fragments(tiling));
-  const std::int64_t sums = turns(row_eights(tiling), turns(fragments(tiling), turns(sums_of_lane)));  // cleared
+  const std::int64_t sums =
+      turns(row_eights(tiling), turns(fragments(tiling), turns(sums_of_lane)));  // cleared
   const std::int64_t of_eight =
       turns(row_eights(tiling), turns(fragments(tiling), 2 * turns_of_placed_product()));
   const std::int64_t of_slab = of_x + of_weights + turns(eights_of_slab, of_eight);

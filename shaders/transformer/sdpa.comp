@@ -225,8 +225,8 @@ void main() {
   groups = gl_WorkGroupSize.x >> column_bits;
   const uint split = number % push.splits;
   number /= push.splits;
-  const uint head = number / push.blocks;
-  const uint first_query = (number - head * push.blocks) * ROWS;
+  const HeadBlock own = block_of_workgroup(number, push.workgroups / (push.splits * push.blocks), push.blocks);
+  const uint head = own.head, first_query = own.block * ROWS;
   load_queries(head, first_query);
 
   const uint stop = min(queries[ROWS - 1].end, (split + 1u) * push.split_keys);

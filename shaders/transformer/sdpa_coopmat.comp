@@ -377,9 +377,8 @@ void main() {
   if (number >= push.workgroups) return;
   const uint split = number % push.splits;
   number /= push.splits;
-  const uint head = number / push.blocks;
-  // Later tokens see more keys: their tiles begin first.
-  const uint block = push.blocks - 1u - (number - head * push.blocks);
+  const HeadBlock own = block_of_workgroup(number, push.workgroups / (push.splits * push.blocks), push.blocks);
+  const uint head = own.head, block = own.block;
 #if SHARES_KEYS
   const uint rows_of_workgroup = ROWS, first_row = 0u, tiles_at_once = SUBGROUPS;
 #else

@@ -248,9 +248,8 @@ void add_tile(uint first, const bool hides) {
 void main() {
   const uint number = flat_workgroup();
   if (number >= push.workgroups) return;
-  const uint head = number / push.blocks;
-  // Later tokens see more keys: their tiles begin first.
-  const uint block = push.blocks - 1u - (number - head * push.blocks);
+  const HeadBlock own = block_of_workgroup(number, push.workgroups / push.blocks, push.blocks);
+  const uint head = own.head, block = own.block;
   const uint rows_of_workgroup = SUBGROUPS * ROWS;
   uint rows[2];
   bool is_there[2];
