@@ -33,11 +33,6 @@ inline constexpr double log2_of_e = std::numbers::log2e;
 /// Appends the push constants of shaders/transformer/sdpa.glslh, with the scale times `factor`, and sets its
 /// defines.
 void add_attention(Dispatch& dispatch, const references::Sdpa& op, double factor = 1);
-/// Appends the push constants of kernels that define SHARES_BLOCKS; `blocks` of queries for each head of the
-/// cache.
-void add_blocks(Dispatch& dispatch, const references::Sdpa& op, std::int64_t blocks);
-/// Appends those about workgroups that share the keys of a block, `split_keys` each.
-void add_splits(Dispatch& dispatch, std::int64_t splits, std::int64_t split_keys);
 
 /// Binds the mask, if there is one, at MASK_AT.
 void bind_mask(Dispatch& dispatch, const BuildContext& context, const references::Sdpa& op);

@@ -90,8 +90,8 @@ Program build(const BuildContext& context) {
   set_kernel(dispatch, tiling);
   const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), tiling.rows_of_workgroup());
   const std::int64_t workgroups = op.batch * op.kv_heads * blocks * tiling.splits;
-  add_blocks(dispatch, op, blocks);
-  if (!tiling.in_registers || tiling.shares_keys) add_splits(dispatch, tiling.splits, tiling.split_keys);
+  dispatch.push.add(blocks);
+  if (!tiling.in_registers || tiling.shares_keys) dispatch.push.add(tiling.splits).add(tiling.split_keys);
   dispatch.push.add(workgroups);
   set_constant(dispatch, "pool_units", tiling.pool_units());
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};

@@ -183,9 +183,7 @@ Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharin
   Dispatch dispatch{.label = "sdpa", .shader = "sdpa.comp"};
   add_attention(dispatch, op, log2_of_e);
   const std::int64_t workgroups = op.batch * op.kv_heads * sharing.blocks * sharing.splits;
-  add_blocks(dispatch, op, sharing.blocks);
-  add_splits(dispatch, sharing.splits, sharing.split_keys);
-  dispatch.push.add(workgroups);
+  dispatch.push.add(sharing.blocks).add(sharing.splits).add(sharing.split_keys).add(workgroups);
   for (const auto& [name, value] : {std::pair{"ROWS", sharing.rows},
                                     {"KEYS", sharing.keys},
                                     {"UNITS", sharing.units},
@@ -303,10 +301,7 @@ void add_attention(Dispatch& dispatch, const Sdpa& op, double factor) {
   dispatch.defines = {
       {"F16", flag(op.dtype == DType::F16)}, {"Q8", flag(op.q8)}, {"MASKED", flag(op.masked)}};
   dispatch.push.add(quads_of(op)).add(op.valid()).add(op.end_of_keys(0)).add(std::int64_t{op.causal ? 1 : 0});
-  for (const std::int64_t count : {queries_of(op), op.kv_heads, op.heads_of_group()}) {
-    dispatch.push.add(count);
-    add(dispatch.push, divider(count));
-  }
+  dispatch.push.add(queries_of(op)).add(op.kv_heads).add(op.heads_of_group());
   for (const auto& [image, token, head] :
        {std::array{op.first_of_q(1, 0, 0), op.first_of_q(0, 1, 0), op.first_of_q(0, 0, 1)},
         {op.first_of_row(1, 0, 0), op.first_of_row(0, 1, 0), op.first_of_row(0, 0, 1)}}) {
@@ -314,18 +309,6 @@ void add_attention(Dispatch& dispatch, const Sdpa& op, double factor) {
   }
   // Never 0, by which scores of -infinity would be multiplied.
   dispatch.push.add(std::max(static_cast<float>(op.scale * factor), std::numeric_limits<float>::min()));
-}
-
-void add_blocks(Dispatch& dispatch, const Sdpa& op, std::int64_t blocks) {
-  const std::int64_t heads = op.batch * op.kv_heads;
-  dispatch.push.add(blocks).add(heads);
-  add(dispatch.push, divider(heads));
-}
-
-void add_splits(Dispatch& dispatch, std::int64_t splits, std::int64_t split_keys) {
-  dispatch.push.add(splits);
-  add(dispatch.push, divider(splits));
-  dispatch.push.add(split_keys);
 }
 
 void bind_mask(Dispatch& dispatch, const BuildContext& context, const Sdpa& op) {

@@ -14,14 +14,9 @@
 // SPLITS      1: `splits` workgroups share the keys, and store their sums for sdpa_join.comp
 // F16, Q8, MASKED: see transformer/sdpa.glslh; SUBGROUPS: see transformer/lane_reduction.glslh
 
-#define SHARES_BLOCKS
-#define MORE_NUMBERS \
-  uint blocks;       \
-  uint heads;        \
-  Divider by_heads;  \
-  uint splits;       \
-  Divider by_splits; \
-  uint split_keys;   \
+#define MORE_NUMBERS                                        \
+  uint blocks; /* of ROWS queries of a head of the cache */ \
+  uint splits, split_keys;                                  \
   uint workgroups;
 #include "transformer/lane_reduction.glslh"
 #include "transformer/sdpa.glslh"
@@ -222,16 +217,16 @@ void store_row(uint r, uint number, uint split) {
 }
 
 void main() {
-  const uint number = flat_workgroup();
+  uint number = flat_workgroup();
   if (number >= push.workgroups) return;
   lane = flat_lane();
   part = lane & (COLUMNS - 1u);
   group = lane >> column_bits;
   groups = gl_WorkGroupSize.x >> column_bits;
-  const uint of_all_splits = divide(number, push.by_splits);
-  const uint split = number - of_all_splits * push.splits;
-  const HeadBlock mine = block_of_workgroup(of_all_splits);
-  const uint head = mine.head, first_query = mine.block * ROWS;
+  const uint split = number % push.splits;
+  number /= push.splits;
+  const HeadBlock own = block_of_workgroup(number, push.workgroups / (push.splits * push.blocks), push.blocks);
+  const uint head = own.head, first_query = own.block * ROWS;
   load_queries(head, first_query);
 
   const uint stop = min(queries[ROWS - 1].end, (split + 1u) * push.split_keys);

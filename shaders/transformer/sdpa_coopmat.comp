@@ -20,14 +20,9 @@
 
 #define F16 1
 #define Q8 0
-#define SHARES_BLOCKS
-#define MORE_NUMBERS \
-  uint blocks;       \
-  uint heads;        \
-  Divider by_heads;  \
-  uint splits;       \
-  Divider by_splits; \
-  uint split_keys;   \
+#define MORE_NUMBERS                                         \
+  uint blocks; /* tiles of queries of a head of the cache */ \
+  uint splits, split_keys;                                   \
   uint workgroups;
 #include "common/indexing.glslh"
 #include "common/unroll.glslh"
@@ -378,12 +373,12 @@ void store_rows(uint number, uint split) { EACH(HEAD_COLUMNS, STORE_COLUMN) }
 #define CLEAR_ROWS(i) EACH_INNER(HEAD_COLUMNS, CLEAR_COLUMN, i)
 
 void main() {
-  const uint number = flat_workgroup();
+  uint number = flat_workgroup();
   if (number >= push.workgroups) return;
-  const uint of_all_splits = divide(number, push.by_splits);
-  const uint split = number - of_all_splits * push.splits;
-  const HeadBlock mine = block_of_workgroup(of_all_splits);
-  const uint head = mine.head, block = mine.block;
+  const uint split = number % push.splits;
+  number /= push.splits;
+  const HeadBlock own = block_of_workgroup(number, push.workgroups / (push.splits * push.blocks), push.blocks);
+  const uint head = own.head, block = own.block;
 #if SHARES_KEYS
   const uint rows_of_workgroup = ROWS, first_row = 0u, tiles_at_once = SUBGROUPS;
 #else

@@ -21,14 +21,9 @@
 
 #define F16 1
 #define Q8 0
-#define SHARES_BLOCKS
-#define MORE_NUMBERS \
-  uint blocks;       \
-  uint heads;        \
-  Divider by_heads;  \
-  uint splits;       \
-  Divider by_splits; \
-  uint split_keys;   \
+#define MORE_NUMBERS                                         \
+  uint blocks; /* tiles of queries of a head of the cache */ \
+  uint splits, split_keys;                                   \
   uint workgroups;
 #include "common/indexing.glslh"
 #include "common/unroll.glslh"
@@ -337,12 +332,12 @@ void add_tile(uint first, uint step, const bool hides) {
 }
 
 void main() {
-  const uint number = flat_workgroup();
+  uint number = flat_workgroup();
   if (number >= push.workgroups) return;
-  const uint of_all_splits = divide(number, push.by_splits);
-  const uint split = number - of_all_splits * push.splits;
-  const HeadBlock mine = block_of_workgroup(of_all_splits);
-  const uint head = mine.head, first_query = mine.block * QUERIES;
+  const uint split = number % push.splits;
+  number /= push.splits;
+  const uint head = number / push.blocks;
+  const uint first_query = (number - head * push.blocks) * QUERIES;
   const uint last_query = min(first_query + QUERIES, push.queries) - 1u;
   [[unroll]] for (uint i = 0u; i < 2u; ++i) {
     const Query own = query_of(head, min(first_query + 2u * of_four() + i, last_query));

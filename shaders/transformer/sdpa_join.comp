@@ -1,5 +1,4 @@
 #version 450
-#extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require
 
 // Joins what the workgroups that share a query's keys have stored: for each of them the sums of its values quad by
@@ -41,8 +40,6 @@ Part stored_part(uint number, uint split, uint quad) {
   return Part(score.x, score.y, partial[first + min(quad, push.quads - 1u)]);
 }
 
-#define PARTS_AT_ONCE 4u  // loaded before the first of them is joined
-
 shared vec4 shared_quads[gl_WorkGroupSize.x];
 shared vec2 shared_scores[gl_WorkGroupSize.x];
 
@@ -63,18 +60,10 @@ void main() {
   const uint lane = flat_lane();
   const uint quad = lane & (COLUMNS - 1u), group = lane >> column_bits, groups = gl_WorkGroupSize.x >> column_bits;
   Part part = Part(MINUS_INFINITY, 0.0, vec4(0.0));
-  for (uint first = group; first < push.splits; first += PARTS_AT_ONCE * groups) {
-    Part parts[PARTS_AT_ONCE];
-    [[unroll]] for (uint i = 0u; i < PARTS_AT_ONCE; ++i) {
-      parts[i] = stored_part(number, min(first + i * groups, push.splits - 1u), quad);
-    }
-    [[unroll]] for (uint i = 0u; i < PARTS_AT_ONCE; ++i) {
-      if (first + i * groups < push.splits) part = joined(part, parts[i]);
-    }
-  }
+  for (uint i = group; i < push.splits; i += groups) part = joined(part, stored_part(number, i, quad));
   shared_quads[lane] = part.values;
   if (quad == 0u) shared_scores[group] = vec2(part.largest, part.total);
-  const Query query = query_of_all(number);
+  const Query query = query_of(number / push.queries, number % push.queries);
   barrier();
   if (group > 0u || quad >= push.quads) return;
   part = joined_groups(quad, groups);

@@ -15,11 +15,8 @@
 
 #define F16 1
 #define Q8 0
-#define SHARES_BLOCKS
-#define MORE_NUMBERS \
-  uint blocks;       \
-  uint heads;        \
-  Divider by_heads;  \
+#define MORE_NUMBERS                                         \
+  uint blocks; /* tiles of queries of a head of the cache */ \
   uint workgroups;
 #include "common/indexing.glslh"
 #include "common/unroll.glslh"
@@ -251,8 +248,8 @@ void add_tile(uint first, const bool hides) {
 void main() {
   const uint number = flat_workgroup();
   if (number >= push.workgroups) return;
-  const HeadBlock mine = block_of_workgroup(number);
-  const uint head = mine.head, block = mine.block;
+  const HeadBlock own = block_of_workgroup(number, push.workgroups / push.blocks, push.blocks);
+  const uint head = own.head, block = own.block;
   const uint rows_of_workgroup = SUBGROUPS * ROWS;
   uint rows[2];
   bool is_there[2];

@@ -52,6 +52,6 @@ void main() {
   if (number >= push.count) return;
   const uint row = number / push.valid;
   const uint key = number - row * push.valid;
-  const Query query = query_of_all(row);
+  const Query query = query_of(row / push.queries, row % push.queries);
   scores[guard_words + number] = is_hidden(query, key) ? MINUS_INFINITY : score_of(query, key);
 }

@@ -32,7 +32,7 @@ void main() {
   if (number >= push.count) return;
   const uint row = number / push.quads;
   const uint quad = number - row * push.quads;
-  const Query query = query_of_all(row);
+  const Query query = query_of(row / push.queries, row % push.queries);
   vec4 total = vec4(0.0);
   for (uint key = 0u; key < query.end; ++key) {
 #if MASKED
