@@ -26,8 +26,8 @@ Impl implicit_convolution(std::string name);
 /// The impls im2col and direct for real values by int8 weights; im2col takes one group only.
 Impl real_im2col_convolution();
 Impl real_direct_convolution();
-/// An impl for f16 of one dispatch, whose workgroups gather those rows into shared memory and multiply matrices
-/// of half floats; one group only, and channels of x in eights.
+/// An impl for f16 of one dispatch, whose workgroups gather those rows into shared memory and multiply
+/// matrices of half floats; one group only, and channels of x in eights.
 Impl real_implicit_convolution();
 /// Whether it is faster than im2col on the device: no workgroups share K here.
 bool is_implicit_fast(const BuildContext& context);
