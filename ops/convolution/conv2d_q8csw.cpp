@@ -17,7 +17,8 @@ std::vector<TensorSpec> tensors(const Params& params) {
 
 Impl chosen() {
   Impl impl{.name = "auto"};
-  impl.summary = "im2col where there is one group, else direct; implicit where the device has its matrices";
+  impl.summary =
+      "implicit where x is f16 and the device fast at it, else im2col where there is one group, else direct";
   impl.choose = [](const BuildContext& context) {
     std::vector<std::string> ranking{"im2col", "direct"};
     if (is_implicit_fast(context)) ranking.insert(ranking.begin(), "implicit");

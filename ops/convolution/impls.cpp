@@ -216,7 +216,7 @@ std::optional<std::string> im2col_unsupported_reason(const BuildContext& context
 
 // --- implicit ---
 
-/// A subgroup has 32 channels.
+/// At least what a subgroup has, 32 channels.
 std::int64_t widest_tile(const Convolution& conv) {
   return std::clamp(power_of_two_from(conv.oc), std::int64_t{32}, std::int64_t{128});
 }

@@ -29,7 +29,7 @@ Impl real_direct_convolution();
 /// An impl for f16 of one dispatch, whose workgroups gather those rows into shared memory and multiply
 /// matrices of half floats; one group only, and channels of x in eights.
 Impl real_implicit_convolution();
-/// Whether it is faster than im2col on the device: no workgroups share K here.
+/// Whether it is faster on the device than im2col, whose product may split K among workgroups.
 bool is_implicit_fast(const BuildContext& context);
 
 /// A pointwise convolution computed by an impl of q8ta_linear; it has that impl's name and tunables.

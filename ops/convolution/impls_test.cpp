@@ -199,6 +199,13 @@ TEST_F(ConvolutionImplsTest, AutoGathersHalvesUnlessFewPixelsHaveLongRows) {
   EXPECT_EQ(taken(512, 7, 512), "im2col") << "workgroups share K there";
   EXPECT_EQ(taken(512, 128, 512), "implicit");
   EXPECT_EQ(taken(12, 128, 128), "im2col");
+  EXPECT_EQ(
+      choice("conv2d_q8csw", {.n = 1, .c = 512, .h = 32, .w = 32, .oc = 512, .dtype = "f16"}, with_matrices),
+      "im2col");
+  EXPECT_EQ(
+      choice("conv2d_q8csw", {.n = 4, .c = 512, .h = 32, .w = 32, .oc = 512, .dtype = "f16"}, with_matrices),
+      "implicit")
+      << "pixels of all images";
   EXPECT_EQ(choice("conv2d_q8csw", {.c = 64, .h = 128, .w = 128, .oc = 128, .dtype = "f16"}, plain),
             "im2col");
 }

@@ -11,8 +11,8 @@
 namespace assay::ops {
 
 /// How kernels read x of a convolution of int8 values, which lies in words of four channels, as the rows of a
-/// product. There is one row per pixel of y; along K it has, for each tap, the words that hold the channels
-/// of a group.
+/// product; or of halves, two channels to a word (of_halves()). There is one row per pixel of y; along K it
+/// has, for each tap, the words that hold the channels of a group.
 ///
 /// A group of the product is one group of the convolution, or several together so that each has whole words
 /// of output channels. Weights of channels that belong to another group are 0.

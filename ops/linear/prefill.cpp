@@ -66,7 +66,7 @@ std::int64_t plain_turns(const PrefillTiling& tiling, const Linear& linear, cons
   const std::int64_t of_slab = of_x + of_weights + turns(eights_of_slab, of_eight);
   const std::int64_t steps = div_up(linear.k, units_of_step * values_of_unit(kind));
   const std::int64_t slabs = steps * units_of_step * values_of_unit(kind) / values_of_slab;
-  const std::int64_t of_y = turns(row_eights(tiling), turns(rows_of_placed));
+  const std::int64_t of_y = turns(row_eights(tiling), turns(rows_of_placed, turns(4)));
   return sums + turns(x_loads(tiling)) + turns(div_up(slabs, stages), turns(stages, of_slab)) + of_y;
 }
 

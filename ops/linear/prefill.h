@@ -9,7 +9,8 @@
 #include <string>
 
 // Products of many rows of half floats whose weights go from memory to registers, while x lies in shared
-// memory (shaders/linear/linear_prefill.comp): impl `coopmat` with the tunable `operands`, or by default.
+// memory (shaders/linear/linear_prefill.comp): impl `coopmat` with the tunable `operands`, or by default; and
+// impl `implicit` of conv2d_q8csw.
 
 namespace assay::ops {
 

@@ -31,12 +31,12 @@ layout(constant_id = 7) const uint x_loads = 1u;      // loads of an invocation 
 #include "linear/numbers.glslh"
 #include "linear/tiles.glslh"
 #include "linear/weights.glslh"
+#include "linear/y.glslh"
 #if GATHERED
 #include "linear/x_gathered.glslh"
 #else
 #include "linear/x_real.glslh"
 #endif
-#include "linear/y.glslh"
 
 shared uvec4 pool[pool_units];
 #include "common/placed_matrices.glslh"
@@ -93,9 +93,9 @@ void load_x(Tile tile, uint slab) {
   FOR_EACH(i, x_loads) {
     const uint number = gl_LocalInvocationID.x + i * gl_WorkGroupSize.x;
 #if GATHERED
-    uvec4 zeros;
-    next_x[i] = gathered_four(corners[i], first_of_load(number, slab) / 2u, channel_group, zeros);
-    outside[i] = zeros.x;
+    uvec4 outside_words;  // all four alike, because X_WORDS is 4
+    next_x[i] = gathered_four(corners[i], first_of_load(number, slab) / 2u, channel_group, outside_words);
+    outside[i] = outside_words.x;
 #else
     next_x[i] = x_halves(existing_row(tile.first_slot + number / CHUNKS), first_of_load(number, slab));
 #endif

@@ -106,9 +106,9 @@ TEST(RandomPoints, ReachEveryImplFormAndChoice) {
   for (const char* form : {"buffer/WP", "texture3d/WP"}) EXPECT_TRUE(seen.contains(form)) << form;
 }
 
-/// How many of 2000 points of the op are such.
+/// How many of 8000 points of the op are such.
 std::size_t count_of(const std::string& op, const std::function<bool(const Case&)>& is_such) {
-  const std::vector<Case> points = points_of(*all_ops().find(op), 6, 2000);
+  const std::vector<Case> points = points_of(*all_ops().find(op), 6, 8000);
   return static_cast<std::size_t>(std::ranges::count_if(points, is_such));
 }
 
@@ -118,31 +118,31 @@ TEST(RandomPoints, ReachCornersThatWrittenCasesMissed) {
                      [](const Case& one) {
                        return one.impl->name == "direct" && one.params->integer("groups") > 4;
                      }),
-            5U);
+            20U);
   EXPECT_GE(count_of("q8ta_conv2d",
                      [](const Case& one) {
                        return one.params->ints("kernel") == std::vector<std::int64_t>{1, 1} &&
                               one.params->integer("groups") > 1 && one.impl->name == "general" &&
                               one.forms.front() == Form{Storage::Buffer, Layout::P4W4C};
                      }),
-            1U);
+            4U);
   EXPECT_GE(count_of("q8ta_linear",
                      [](const Case& one) { return one.params->choice("epilogue") == "fixed_point"; }),
-            300U);
+            1200U);
 }
 
 // Written cases have sizes near multiples of 4 and small kernels, too.
 TEST(RandomPoints, HaveSizesAndListsOfAnyNumber) {
   EXPECT_GE(count_of("q8ta_conv2d_pw", [](const Case& one) { return one.params->integer("C") % 8 == 6; }),
-            100U);
+            400U);
   EXPECT_GE(count_of("q8ta_conv2d_transposed",
                      [](const Case& one) { return std::ranges::max(one.params->ints("stride")) > 5; }),
-            50U);
+            200U);
   EXPECT_GE(count_of("linear_q4gsw",
                      [](const Case& one) {
                        return one.params->integer("K") / one.params->integer("group_size") % 7 == 0;
                      }),
-            5U);
+            20U);
 }
 
 TEST(ShortCaseFile, IsReadAsTheCaseThatItWasWrittenFrom) {
