@@ -31,7 +31,9 @@ Physical physical_of(const LayoutPlan& plan, const ResolvedChain& resolved, std:
 /// The program of one step, its dispatches labelled with the step's name.
 Program program_of(const Step& step, const DeviceInfo& device) {
   const Tune tune;
-  Program program = step.impl->build(BuildContext(step.params, step.specs, step.forms, device, tune));
+  BuildContext context(step.params, step.specs, step.forms, device, tune);
+  context.is_node_of_chain = true;
+  Program program = step.impl->build(context);
   for (Dispatch& dispatch : program.dispatches) {
     dispatch.label = step.name + "/" + dispatch.label;
     if (step.is_transition && dispatch.role == DispatchRole::Op) dispatch.role = DispatchRole::Transition;

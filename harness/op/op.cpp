@@ -247,8 +247,8 @@ const Op* Registry::find(std::string_view name) const {
   return find_by_name(ops_, name);
 }
 
-std::vector<Resource> setup_scratch(const Program& program) {
-  std::vector<Resource> found;
+std::vector<Resource> constant_scratch(const Program& program) {
+  std::vector<Resource> found = zero_scratch(program);
   for (const Dispatch& dispatch : program.dispatches) {
     if (dispatch.role != DispatchRole::Setup) continue;
     for (const Binding& binding : dispatch.bindings) {

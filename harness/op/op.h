@@ -121,6 +121,8 @@ struct BuildContext : ImplPoint {
       : BuildContext(ImplPoint{with_params, with_tensors, with_forms, with_tune}, on) {}
 
   const DeviceInfo& device;
+  /// Whether later dispatches of the same program, those of other nodes, read the outputs.
+  bool is_node_of_chain = false;
 };
 
 /// One way to compute an op on a device.
@@ -228,9 +230,10 @@ class Registry {
   std::vector<Op> ops_;
 };
 
-/// Returns the scratch that setup dispatches bind, in order and without duplicates. What they leave in it is
-/// as constant as weights.
-std::vector<Resource> setup_scratch(const Program& program);
+/// Returns the scratch that a program must leave as it finds it, without duplicates: what
+/// is_zero_between_runs, and what setup dispatches bind, in their order. What they leave there is as constant
+/// as weights.
+std::vector<Resource> constant_scratch(const Program& program);
 
 /// Returns why the program's setup does more than set up, or nothing. Setup dispatches run once and are not
 /// timed, so their results must be the same for every run: they may bind inputs that the op declares

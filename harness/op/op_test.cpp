@@ -252,10 +252,10 @@ TEST(SetupRules, ScratchThatAnotherRoleHadBeforeIsRefused) {
                          "'op' binds before it")));
 }
 
-TEST(SetupScratch, IsWhatSetupDispatchesBindEachOnce) {
-  EXPECT_THAT(setup_scratch(program({setup({w, sums}), setup({sums, packed}), product})),
+TEST(ConstantScratch, IsWhatSetupDispatchesBindEachOnce) {
+  EXPECT_THAT(constant_scratch(program({setup({w, sums}), setup({sums, packed}), product})),
               ElementsAre(sums, packed));
-  EXPECT_THAT(setup_scratch(program({product})), IsEmpty());
+  EXPECT_THAT(constant_scratch(program({product})), IsEmpty());
 }
 
 TensorSpec output(OutputClass output_class, DType dtype) {

@@ -38,6 +38,14 @@ std::vector<Resource> scratch_with_memory(const Program& program) {
   return found;
 }
 
+std::vector<Resource> zero_scratch(const Program& program) {
+  std::vector<Resource> found;
+  for (std::uint32_t i = 0; i < program.scratch.size(); ++i) {
+    if (program.scratch[i].is_zero_between_runs) found.push_back(Resource::scratch(i));
+  }
+  return found;
+}
+
 Resource add_scratch(Program& program, Scratch scratch) {
   program.scratch.push_back(std::move(scratch));
   return Resource::scratch(static_cast<std::uint32_t>(program.scratch.size() - 1));

@@ -74,6 +74,9 @@ struct Scratch {
   /// the same kind (a texture: of the same dtype, shape and form), has its own memory, and is bound by no
   /// dispatch. Scratch that shares memory must not be in use at the same time.
   std::optional<std::uint32_t> in_memory_of = std::nullopt;
+  /// Whether it holds zeros instead of poison when a program begins: counters by which workgroups find out
+  /// that they are the last. The program must leave zeros there; that is checked. It has its own memory.
+  bool is_zero_between_runs = false;
   friend bool operator==(const Scratch&, const Scratch&) = default;
 };
 
@@ -203,6 +206,9 @@ struct Program {
 
 /// The scratch that has memory of its own.
 std::vector<Resource> scratch_with_memory(const Program& program);
+
+/// The scratch that is_zero_between_runs.
+std::vector<Resource> zero_scratch(const Program& program);
 
 /// Adds a scratch tensor to `program`.
 Resource add_scratch(Program& program, Scratch scratch);

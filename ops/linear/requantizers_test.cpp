@@ -60,7 +60,7 @@ Program set_up(const BuildContext& context) {
   Program program;
   const Resource made = requantizers(program, context);
   EXPECT_EQ(broken_setup_rule(program, context.tensors), std::nullopt);
-  EXPECT_EQ(setup_scratch(program), std::vector{made});
+  EXPECT_EQ(constant_scratch(program), std::vector{made});
   const auto output = static_cast<std::uint32_t>(context.tensors.size() - 1);
   program.dispatches.at(0).bindings.at(1) = Resource::tensor(output);
   program.scratch.clear();

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,13 +73,22 @@ void decode(Dispatch& dispatch, const AttentionTiling& tiling) {
   set_define(dispatch, "K_UNITS", tiling.units_of_row() / 4);
   set_define(dispatch, "V_UNITS", v_units);
   set_define(dispatch, "SUMS_OF_LANE", 4 * v_units);
-  set_define(dispatch, "SPLITS", tiling.splits > 1 ? 1 : 0);
+  set_define(dispatch, "SPLITS", tiling.splits == 1 ? 0 : tiling.joins_itself ? 2 : 1);
 }
 
 void set_kernel(Dispatch& dispatch, const AttentionTiling& tiling) {
   if (!tiling.in_registers) return keep_scores_in_shared_memory(dispatch, tiling);
   if (tiling.shares_keys) return decode(dispatch, tiling);
   keep_scores_in_registers(dispatch, tiling);
+}
+
+/// The workgroups that have stored their parts, for each block of queries.
+Resource add_arrived(Program& program, std::int64_t blocks) {
+  return add_scratch(program, {.name = "arrived",
+                               .dtype = DType::I32,
+                               .shape = {blocks},
+                               .form = {Storage::Buffer, Layout::WP},
+                               .is_zero_between_runs = true});
 }
 
 Program build(const BuildContext& context) {
@@ -97,13 +107,19 @@ Program build(const BuildContext& context) {
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   bind_mask(dispatch, context, op);
   Program program;
-  const bool joins = tiling.splits > 1;
-  const Resource y = joins ? add_parts(program, op, tiling.splits) : Resource::tensor(index_of_y(context));
-  bind_at(dispatch, "Y_AT", y);
+  const bool joins = tiling.splits > 1, joins_itself = joins && tiling.joins_itself;
+  const Resource y = Resource::tensor(index_of_y(context));
+  std::optional<Resource> parts;
+  if (joins) parts = add_parts(program, op, tiling.splits);
+  bind_at(dispatch, "Y_AT", joins && !joins_itself ? *parts : y);
+  if (joins_itself) {
+    bind_at(dispatch, "PARTS_AT", *parts);
+    bind_at(dispatch, "ARRIVED_AT", add_arrived(program, op.batch * op.kv_heads * blocks));
+  }
   set_workgroups(dispatch, workgroups, tiling.invocations(), tiling.shared_bytes(), tiling.plain,
                  context.device);
   program.dispatches.push_back(std::move(dispatch));
-  if (joins) program.dispatches.push_back(join_parts(context, op, tiling.splits, y));
+  if (joins && !joins_itself) program.dispatches.push_back(join_parts(context, op, tiling.splits, *parts));
   return program;
 }
 
@@ -167,6 +183,10 @@ std::vector<Tunable> tunables() {
        .max = most_splits_of_sdpa,
        .doc = "workgroups that share the keys of a query, and whose subgroups do; by default chosen where a "
               "head of the cache has no more queries than a fragment has rows"},
+      {.name = "join",
+       .max = 2,
+       .doc = "where workgroups share the keys of a query: 1: a second dispatch joins what they have; 2: the "
+              "last of them does, where scores stay in registers; by default that, but not in chains"},
       {.name = "matrices",
        .max = 2,
        .doc =

@@ -19,9 +19,10 @@ constexpr std::int64_t bytes_of_unit = 16, quad = 4, values_of_unit = 8;
 constexpr std::int64_t lanes_with_places = 32;  // shaders/common/placed_matrices.glslh
 // Of sdpa_decode.comp: queries and keys of a product, and the least values of a head that invocations share.
 constexpr std::int64_t queries_of_decode = 8, keys_of_decode = 16, width_of_decode = 32;
-// One subgroup a tile is enough where so few keys are left to a workgroup, which then needs no second
-// dispatch.
-constexpr std::int64_t most_keys_of_one_workgroup = 256;
+// One subgroup a tile is enough where so few keys are left to a workgroup, which then needs nobody to join
+// it.
+constexpr std::int64_t most_keys_of_one_workgroup = 128;
+constexpr std::int64_t few_subgroups = 4, many_subgroups = 8;
 
 std::int64_t queries_of_head(const Sdpa& op) {
   return op.tokens * op.heads_of_group();
@@ -42,15 +43,27 @@ bool in_registers_by_default(const BuildContext& context, const Sdpa& op, const 
   return !tiling.plain && fits && has_places(tiling, context.device);
 }
 
-/// Twice as many where the tiles of long heads are used twice as often and yet enough workgroups are left, or
-/// where a single workgroup reads all keys.
+std::int64_t cores_for_block(const BuildContext& context, const Sdpa& op, const AttentionTiling& tiling) {
+  const std::int64_t blocks = op.batch * op.kv_heads * div_up(queries_of_head(op), tiling.rows());
+  return std::max<std::int64_t>(1, context.device.shader_cores_or_assumed() / blocks);
+}
+
+/// Twice as many
+/// - where a single workgroup reads all keys, or enough of them for a tile each on every shader core: fewer
+///   parts are joined then
+/// - where the tiles of long heads are used twice as often and yet enough workgroups are left
 std::int64_t subgroups_by_default(const BuildContext& context, const Sdpa& op,
                                   const AttentionTiling& tiling) {
-  constexpr std::int64_t few = 4, many = 8;
-  if (tiling.decodes()) return op.valid() <= most_keys_of_one_workgroup ? many : few;
-  if (tiling.shares_keys || op.width <= 64) return few;
-  const std::int64_t blocks = div_up(queries_of_head(op), many * tiling.rows());
-  return 4 * op.batch * op.kv_heads * blocks >= 3 * context.device.shader_cores_or_assumed() ? many : few;
+  if (tiling.decodes()) {
+    const std::int64_t enough = cores_for_block(context, op, tiling) * many_subgroups * tiling.keys;
+    const bool is_alone = op.valid() <= most_keys_of_one_workgroup;
+    return is_alone || op.valid() >= enough ? many_subgroups : few_subgroups;
+  }
+  if (tiling.shares_keys || op.width <= 64) return few_subgroups;
+  const std::int64_t blocks = div_up(queries_of_head(op), many_subgroups * tiling.rows());
+  const std::int64_t cores = context.device.shader_cores_or_assumed();
+  const bool is_enough = 4 * op.batch * op.kv_heads * blocks >= 3 * cores;
+  return is_enough ? many_subgroups : few_subgroups;
 }
 
 /// Where scores go through shared memory, an invocation stores eight weights of a row at once; subgroups that
@@ -70,14 +83,26 @@ std::int64_t keys_by_default(const AttentionTiling& tiling) {
   return tiling.width > 64 ? least_keys(tiling) : std::max<std::int64_t>(64, least_keys(tiling));
 }
 
-/// One workgroup for each shader core keeps memory busy, with at least two tiles for each subgroup; two where
-/// tiles need no shared memory, with a tile for each.
+/// One workgroup for each shader core keeps memory busy, with at least two tiles for each subgroup. Where
+/// tiles need no shared memory, one tile is enough, and there are two workgroups where their registers have
+/// room: those of few subgroups, and with two tiles each those of many with short heads.
 std::int64_t splits_by_default(const BuildContext& context, const Sdpa& op, const AttentionTiling& tiling) {
   if (tiling.decodes() && op.valid() <= most_keys_of_one_workgroup) return 1;
-  const std::int64_t of_core = tiling.decodes() ? 2 : 1, tiles = tiling.decodes() ? 1 : 2;
-  const std::int64_t blocks = op.batch * op.kv_heads * div_up(queries_of_head(op), tiling.rows());
-  const std::int64_t wanted = of_core * context.device.shader_cores_or_assumed() / blocks;
-  return std::clamp<std::int64_t>(wanted, 1, div_up(op.valid(), tiles * tiling.keys * tiling.subgroups));
+  const std::int64_t cores = cores_for_block(context, op, tiling);
+  const auto at_most = [&](std::int64_t wanted, std::int64_t tiles) {
+    return std::clamp<std::int64_t>(wanted, 1, div_up(op.valid(), tiles * tiling.keys * tiling.subgroups));
+  };
+  if (!tiling.decodes()) return at_most(cores, 2);
+  if (tiling.subgroups <= few_subgroups) return at_most(2 * cores, 1);
+  return std::max(at_most(cores, 1), tiling.width <= 64 ? at_most(2 * cores, 2) : 1);
+}
+
+/// It binds q, k, v, y, the parts, the counters, and a mask. In a chain nobody may read what it writes
+/// (docs/trust.md).
+bool joins_itself_by_default(const BuildContext& context, const Sdpa& op, const AttentionTiling& tiling) {
+  const std::uint32_t buffers = op.masked ? 7 : 6;
+  return tiling.decodes() && !context.is_node_of_chain &&
+         buffers <= context.device.max_storage_buffers_per_stage;
 }
 
 void set_splits(const BuildContext& context, const Sdpa& op, AttentionTiling& tiling) {
@@ -181,6 +206,7 @@ AttentionTiling attention_tiling(const BuildContext& context) {
   tiling.subgroups = context.tuned("subgroups", subgroups_by_default(context, op, tiling));
   fit_shared_memory(context, tiling);
   set_splits(context, op, tiling);
+  tiling.joins_itself = context.tuned("join", joins_itself_by_default(context, op, tiling) ? 2 : 1) == 2;
   return tiling;
 }
 
@@ -198,6 +224,11 @@ std::optional<std::string> tiling_unsupported_reason(const AttentionTiling& tili
     return fmt::format(
         "fragments of {} x {} x {} do not fit in heads of {}, tiles of {} keys and {} queries of a subgroup",
         fragment.m, fragment.n, fragment.k, tiling.width, tiling.keys, tiling.subgroup_m);
+  }
+  if (tiling.joins_itself && !tiling.decodes()) {
+    return "only where subgroups share keys and scores stay in registers can the last workgroup join what "
+           "all "
+           "have";
   }
   if (auto reason = tiling.in_registers ? registers_unsupported_reason(tiling, device)
                                         : lanes_unsupported_reason(tiling)) {

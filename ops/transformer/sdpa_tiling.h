@@ -26,6 +26,7 @@ struct AttentionTiling {
   bool shares_keys = false;  ///< subgroups compute the same queries, with other keys
   std::int64_t splits = 1;   ///< workgroups that share the keys of a query
   std::int64_t split_keys = 1;
+  bool joins_itself = false;  ///< the last of these workgroups joins what they have
 
   bool decodes() const { return in_registers && shares_keys; }
   std::int64_t rows() const;  ///< queries of a subgroup

@@ -1,5 +1,6 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
+#extension GL_KHR_memory_scope_semantics : require
 
 // Attention of few queries by cooperative matrices of half floats whose elements' places are known
 // (common/placed_matrices.glslh), in one pass over the keys. Eight queries that read the same head of the cache are the
@@ -7,7 +8,9 @@
 // goes from memory to registers, where elements of matrices are made; subgroups wait for each other at the end alone.
 // The subgroups of a workgroup, and `splits` workgroups, share the keys.
 //
-// SPLITS       1: `splits` workgroups share the keys, and store their sums for sdpa_join.comp
+// SPLITS       `splits` workgroups share the keys, and store their sums: 1: for sdpa_join.comp, 2: for the last of
+// them,
+//              which joins them; 0: a workgroup sees all keys
 // SUBGROUPS    of a workgroup
 // UNITS_OF_ROW  units of 16 bytes of a row of q, k and v, a multiple of 4
 // K_UNITS, V_UNITS  units of a row that an invocation holds: UNITS_OF_ROW / 4, and / 8 rounded up
@@ -41,10 +44,14 @@ layout(set = 0, binding = 2) restrict readonly buffer V { uvec4 v[]; };
 #if MASKED
 layout(set = 0, binding = MASK_AT) restrict readonly buffer Mask { float mask[]; };
 #endif
-#if SPLITS
-layout(set = 0, binding = Y_AT) restrict writeonly buffer Partial { vec4 partial[]; };
+#if SPLITS == 1
+layout(set = 0, binding = Y_AT) restrict writeonly buffer Parts { vec4 parts[]; };
 #else
 layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { uvec2 y[]; };
+#endif
+#if SPLITS == 2
+layout(set = 0, binding = PARTS_AT) restrict coherent buffer Parts { vec4 parts[]; };
+layout(set = 0, binding = ARRIVED_AT) restrict coherent buffer Arrived { uint arrived[]; };  // workgroups of each block
 #endif
 
 #define QUERIES 8u
@@ -284,7 +291,7 @@ void keep_sums() {
   }
 }
 
-#if !SPLITS
+#if SPLITS != 1
 void store_quad(uint row, uint quad, vec4 values, float total) {
   if (total == 0.0) values = vec4(0.0);
   values = is_nan(total) ? vec4(NOT_A_NUMBER) : values / (total == 0.0 ? 1.0 : total);
@@ -292,43 +299,107 @@ void store_quad(uint row, uint quad, vec4 values, float total) {
 }
 #endif
 
-// Adds what the subgroups have of a quad of a query.
-void store_joined(uint head, uint first_query, uint split, uint number, uint quad) {
-  float joined = MINUS_INFINITY;
-  [[unroll]] for (uint i = 0u; i < SUBGROUPS; ++i) joined = max(joined, share_of(i, number).x);
-  vec4 values = vec4(0.0);
-  float total = 0.0;
+// Of some of the keys: the sums of a quad of a query's values, its largest score, and the total of its weights.
+struct Part {
+  vec4 values;
+  float largest, total;
+};
+
+float factor_of(float largest, float larger) { return largest == MINUS_INFINITY ? 0.0 : exp2(largest - larger); }
+
+// What the subgroups have of a quad of a query.
+Part part_of_subgroups(uint number, uint quad) {
+  Part part = Part(vec4(0.0), MINUS_INFINITY, 0.0);
+  [[unroll]] for (uint i = 0u; i < SUBGROUPS; ++i) part.largest = max(part.largest, share_of(i, number).x);
   [[unroll]] for (uint i = 0u; i < SUBGROUPS; ++i) {
     const vec2 share = share_of(i, number);
-    const float factor = share.x == MINUS_INFINITY ? 0.0 : exp2(share.x - joined);
-    total += share.y * factor;
-    values += factor * uintBitsToFloat(pool[place_of(i, number) + quad]);
+    const float factor = factor_of(share.x, part.largest);
+    part.total += share.y * factor;
+    part.values += factor * uintBitsToFloat(pool[place_of(i, number) + quad]);
   }
-#if SPLITS
-  const uint at =
-      guard_words / 4u + ((head * push.queries + first_query + number) * push.splits + split) * (QUADS_OF_ROW + 1u);
-  partial[at + quad] = values;
-  if (quad == 0u) partial[at + QUADS_OF_ROW] = vec4(joined, total, 0.0, 0.0);
-#else
-  store_quad(query_of(head, first_query + number).row, quad, values, total);
-#endif
+  return part;
 }
+
+#if SPLITS
+// Where the part of a split of a query lies.
+uint place_of_part(uint query_number, uint split) {
+  return guard_words / 4u + (query_number * push.splits + split) * (QUADS_OF_ROW + 1u);
+}
+
+void store_part(uint at, uint quad, Part part) {
+  parts[at + quad] = part.values;
+  if (quad == 0u) parts[at + QUADS_OF_ROW] = vec4(part.largest, part.total, 0.0, 0.0);
+}
+#endif
+
+#if SPLITS == 2
+#define PARTS_AT_ONCE 16u
+
+shared bool is_last;
+
+// Adds parts from `first` on, all of which are loaded before the first is added.
+void add_parts(inout Part sum, uint query_number, uint quad, uint first) {
+  Part next[PARTS_AT_ONCE];
+  [[unroll]] for (uint i = 0u; i < PARTS_AT_ONCE; ++i) {
+    const uint at = place_of_part(query_number, min(first + i, push.splits - 1u));
+    const vec2 share = parts[at + QUADS_OF_ROW].xy;
+    next[i] = Part(parts[at + quad], share.x, share.y);
+    if (first + i >= push.splits) next[i] = Part(vec4(0.0), MINUS_INFINITY, 0.0);
+  }
+  float larger = sum.largest;
+  [[unroll]] for (uint i = 0u; i < PARTS_AT_ONCE; ++i) larger = max(larger, next[i].largest);
+  const float of_sum = factor_of(sum.largest, larger);
+  sum = Part(sum.values * of_sum, larger, sum.total * of_sum);
+  [[unroll]] for (uint i = 0u; i < PARTS_AT_ONCE; ++i) {
+    const float factor = factor_of(next[i].largest, larger);
+    sum.values += next[i].values * factor;
+    sum.total += next[i].total * factor;
+  }
+}
+
+// Whether all workgroups that share the keys of these queries have stored their parts. One invocation of each workgroup
+// counts it, after all of its invocations have stored, and before any of the last workgroup's loads what others stored.
+bool has_all_parts(uint block) {
+  const int memory = gl_StorageSemanticsBuffer | gl_StorageSemanticsShared;
+  controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, memory, gl_SemanticsAcquireRelease);
+  if (gl_LocalInvocationID.x == 0u) {
+    is_last = atomicAdd(arrived[guard_words + block], 1u, gl_ScopeDevice, gl_StorageSemanticsBuffer,
+                        gl_SemanticsAcquireRelease) == push.splits - 1u;
+  }
+  controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, memory, gl_SemanticsAcquireRelease);
+  return is_last;
+}
+
+void join_parts(uint block, uint head, uint first_query, uint queries) {
+  if (!has_all_parts(block)) return;
+  if (gl_LocalInvocationID.x == 0u) arrived[guard_words + block] = 0u;
+  for (uint i = gl_LocalInvocationID.x; i < queries * QUADS_OF_ROW; i += gl_WorkGroupSize.x) {
+    const uint number = first_query + i / QUADS_OF_ROW;
+    Part sum = Part(vec4(0.0), MINUS_INFINITY, 0.0);
+    for (uint first = 0u; first < push.splits; first += PARTS_AT_ONCE) {
+      add_parts(sum, head * push.queries + number, i % QUADS_OF_ROW, first);
+    }
+    store_quad(query_of(head, number).row, i % QUADS_OF_ROW, sum.values, sum.total);
+  }
+}
+#endif
 
 #define CLEAR_COLUMN(f) CLEAR_SUMS(sums[f]);
 
 // The tile that was loaded last, then loads the one `step` keys further. Code for tiles that all queries see whole
 // hides nothing, and a NaN among their values is one of each query's sums. `hides` is known when this is compiled.
 void add_tile(uint first, uint step, const bool hides) {
+  const bool is_last_tile = first + step >= stop;
   CLEAR_SUMS(scores);
   EACH_PRODUCT(K_UNITS, SCORE_UNIT)
-  load_k(first + step);
+  if (!is_last_tile) load_k(first + step);
   weigh(first, hides);
   if (hides && has_nan()) {
     add_visible_values(first);
   } else {
     add_products();
   }
-  load_v(first + step);
+  if (!is_last_tile) load_v(first + step);
 }
 
 void main() {
@@ -367,6 +438,15 @@ void main() {
   barrier();
   const uint queries = last_query - first_query + 1u;
   for (uint i = gl_LocalInvocationID.x; i < queries * QUADS_OF_ROW; i += gl_WorkGroupSize.x) {
-    store_joined(head, first_query, split, i / QUADS_OF_ROW, i % QUADS_OF_ROW);
+    const uint of_block = i / QUADS_OF_ROW, quad = i % QUADS_OF_ROW;
+    const Part part = part_of_subgroups(of_block, quad);
+#if SPLITS
+    store_part(place_of_part(head * push.queries + first_query + of_block, split), quad, part);
+#else
+    store_quad(query_of(head, first_query + of_block).row, quad, part.values, part.total);
+#endif
   }
+#if SPLITS == 2
+  join_parts(number, head, first_query, queries);
+#endif
 }

@@ -53,7 +53,7 @@ bool Expectation::matches(const RowWords& row) const {
 }
 
 std::span<const std::string_view> failure_metrics() {
-  static constexpr std::array<std::string_view, 17> metrics{"wrong_value",
+  static constexpr std::array<std::string_view, 18> metrics{"wrong_value",
                                                             "unwritten",
                                                             "write_out_of_bounds",
                                                             "depends_on_padding",
@@ -61,6 +61,7 @@ std::span<const std::string_view> failure_metrics() {
                                                             "depends_on_old_output",
                                                             "nondeterministic",
                                                             "input_modified",
+                                                            "scratch_not_zero",
                                                             "too_many_flips",
                                                             "all_zeros",
                                                             "constant",

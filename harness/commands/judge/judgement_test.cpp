@@ -246,6 +246,12 @@ TEST(JudgedRow, HasAWordForWhatTheEngineSays) {
                         "the shader reads set 0, binding 3, where the scratch 's' is bound, which no "
                         "dispatch before it writes: what the program before left there could ...")),
             "reads_old_scratch");
+  EXPECT_EQ(word(record(Status::Fail,
+                        "the timed runs changed the scratch 's', which must hold zeros after each run ...")),
+            "changes_when_timed");
+  EXPECT_EQ(
+      word(record(Status::Fail, "which dispatch 'a' has written after it had read scratch that it ...")),
+      "keeps_scratch");
   EXPECT_EQ(
       word(record(Status::Fail, "... and could spare itself the work. Give the dispatch a scratch ...")),
       "keeps_scratch");

@@ -115,8 +115,22 @@ ByteBuffer Experiment::poisoned_output(std::size_t tensor, Poison guards, Poison
 }
 
 void Experiment::fill(gpu::Workspace& workspace, const Poisons& poisons) {
-  if (originals_) return originals_->lay_out(workspace, *program_, poisons);
-  fill_by_host(workspace, poisons);
+  if (originals_) {
+    originals_->lay_out(workspace, *program_, poisons);
+  } else {
+    fill_by_host(workspace, poisons);
+  }
+  fill_with_zeros(workspace, poisons);
+}
+
+void Experiment::fill_with_zeros(gpu::Workspace& workspace, const Poisons& poisons) {
+  for (const Resource scratch : zero_scratch(*program_)) {
+    const std::size_t around = gpu::guard_of(program_->scratch[scratch.index].form, gpu::guard_bytes);
+    ByteBuffer bytes(workspace.size(scratch));
+    fill_poison(bytes, poison_of(poisons.outputs, scratch));
+    std::ranges::fill(std::span(bytes).subspan(around, bytes.size() - 2 * around), std::byte{0});
+    workspace.write(scratch, bytes);
+  }
 }
 
 void Experiment::fill_by_host(gpu::Workspace& workspace, const Poisons& poisons) {
@@ -187,6 +201,21 @@ void Experiment::inspect_guards(const gpu::Workspace& workspace, const Poisons& 
   inspect_scratch(workspace, poisons.outputs, found);
 }
 
+void Experiment::inspect_zeros(std::vector<Finding>& found) const {
+  for (const Resource scratch : zero_scratch(*program_)) {
+    const Scratch& zeros = program_->scratch[scratch.index];
+    const std::size_t around = gpu::guard_of(zeros.form, gpu::guard_bytes);
+    ByteBuffer data(workspace_->size(scratch) - 2 * around);
+    workspace_->read(scratch, around, data);
+    const auto first = std::ranges::find_if(data, [](std::byte byte) { return byte != std::byte{0}; });
+    if (first == data.end()) continue;
+    found.push_back({"scratch_not_zero",
+                     fmt::format("scratch '{}' must hold zeros when the program ends, because the next one "
+                                 "begins with it, and does not, first at byte {}",
+                                 zeros.name, first - data.begin())});
+  }
+}
+
 void Experiment::inspect_guards_of(const gpu::Workspace& workspace, Resource resource, Form form,
                                    Poison poison, std::vector<Finding>& found) const {
   const std::size_t around = gpu::guard_of(form, gpu::guard_bytes);
@@ -235,6 +264,7 @@ RunResult Experiment::run(const Poisons& poisons, std::span<const gpu::Executabl
   executable_.run(*workspace_, case_->id, case_->timeout_s, overwrites);
   if (originals_ && !originals_->inputs_are_whole(*workspace_)) originals_.reset();
   RunResult seen;
+  inspect_zeros(seen.findings);
   if (originals_) {
     look_on_device(poisons, seen);
   } else {
@@ -274,7 +304,7 @@ std::vector<Resource> Experiment::written_when_timed() const {
   for (std::size_t i = 0; i < physical_.size(); ++i) {
     if (!case_->tensors[i].is_input()) written.push_back(resource_of(i));
   }
-  const std::vector<Resource> constant = setup_scratch(*program_);
+  const std::vector<Resource> constant = constant_scratch(*program_);
   for (const Resource scratch : scratch_with_memory(*program_)) {
     if (std::ranges::find(constant, scratch) == constant.end()) written.push_back(scratch);
   }

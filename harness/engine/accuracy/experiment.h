@@ -106,6 +106,9 @@ class Experiment {
   ByteBuffer poisoned_output(std::size_t tensor, Poison guards, Poison outputs) const;
   void fill(gpu::Workspace& workspace, const Poisons& poisons);
   void fill_by_host(gpu::Workspace& workspace, const Poisons& poisons);
+  /// Fills the scratch that holds zeros when a program begins.
+  void fill_with_zeros(gpu::Workspace& workspace, const Poisons& poisons);
+  void inspect_zeros(std::vector<Finding>& found) const;
   void look_by_host(const Poisons& poisons, RunResult& seen);
   HostTensor inspect(std::size_t tensor, Poison guards, RunResult& seen) const;
   void check_input(std::size_t tensor, std::span<const std::byte> data, std::vector<Finding>& found) const;

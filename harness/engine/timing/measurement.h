@@ -40,7 +40,7 @@ struct TimedRow {
 struct Measurement {
   /// False: the timed programs did not compute the accepted answer; `perf` has no time.
   bool verified = false;
-  /// Not verified because the programs changed this scratch, which set-up wrote.
+  /// Not verified because the programs changed this scratch: "the scratch 'w', which set-up wrote once ...".
   std::string changed_scratch;
   std::string changed_memory;  ///< not verified because they changed inputs or guards: a sentence
   PerfResult perf;

@@ -114,10 +114,10 @@ std::vector<std::size_t> ColdOrder::take(std::size_t programs) {
   return taken;
 }
 
-SetupScratch::SetupScratch(gpu::Device& device, gpu::DeviceMemory& memory, const Program& program)
-    : device_(&device), memory_(&memory), program_(&program), scratch_(setup_scratch(program)) {}
+ConstantScratch::ConstantScratch(gpu::Device& device, gpu::DeviceMemory& memory, const Program& program)
+    : device_(&device), memory_(&memory), program_(&program), scratch_(constant_scratch(program)) {}
 
-void SetupScratch::keep(const gpu::Workspace& set) {
+void ConstantScratch::keep(const gpu::Workspace& set) {
   kept_.reset();
   if (scratch_.empty()) return;
   kept_.emplace(*device_, with_scratch_alone(*program_, scratch_), std::span<const Physical>{},
@@ -126,13 +126,16 @@ void SetupScratch::keep(const gpu::Workspace& set) {
   set.copy_to({&kept, 1}, scratch_);
 }
 
-std::optional<std::string> SetupScratch::changed_in(std::span<const gpu::Workspace* const> sets) const {
+std::optional<std::string> ConstantScratch::changed_in(std::span<const gpu::Workspace* const> sets) const {
   if (!kept_ || sets.empty() || memory_->same_with_guards(*kept_, sets, scratch_)) return std::nullopt;
   const auto differs = [&](Resource scratch) {
     return !memory_->same_with_guards(*kept_, sets, {&scratch, 1});
   };
   const auto changed = std::ranges::find_if(scratch_, differs);
-  return program_->scratch[changed == scratch_.end() ? scratch_.front().index : changed->index].name;
+  const Scratch& scratch = program_->scratch[(changed == scratch_.end() ? scratch_.front() : *changed).index];
+  return fmt::format("the scratch '{}', which {}", scratch.name,
+                     scratch.is_zero_between_runs ? "must hold zeros after each run"
+                                                  : "set-up wrote once and all runs read");
 }
 
 RotatingSets::RotatingSets(gpu::Device& device, gpu::DeviceMemory& memory, std::vector<TimedData> data,
@@ -149,7 +152,7 @@ void RotatingSets::open() {
   recorded_.reset();
   untouched_.reset();
   sets_.clear();
-  setup_scratch_.clear();
+  constant_scratch_.clear();
   programs_run_ = 0;
   last_set_ = 0;
   if (is_cold()) {
@@ -157,10 +160,10 @@ void RotatingSets::open() {
   } else {
     open_hot();
   }
-  keep_setup_scratch();
+  keep_constant_scratch();
   memory_bytes_ = untouched_ ? untouched_->memory_bytes() : 0;
   for (const Set& set : sets_) memory_bytes_ += set.memory.memory_bytes();
-  for (const SetupScratch& scratch : setup_scratch_) memory_bytes_ += scratch.memory_bytes();
+  for (const ConstantScratch& scratch : constant_scratch_) memory_bytes_ += scratch.memory_bytes();
   if (program_hash_.empty()) program_hash_ = executable().program_hash(sets_.front().memory);
 }
 
@@ -202,9 +205,9 @@ void RotatingSets::copy_first_sets() {
   }
 }
 
-void RotatingSets::keep_setup_scratch() {
+void RotatingSets::keep_constant_scratch() {
   for (std::size_t i = 0; i < data_.size() && i < sets_.size(); ++i) {
-    SetupScratch& scratch = setup_scratch_.emplace_back(*device_, *memory_, executable().program());
+    ConstantScratch& scratch = constant_scratch_.emplace_back(*device_, *memory_, executable().program());
     data_[i].experiment->with_room([&] { scratch.keep(sets_[i].memory); });
   }
 }
@@ -447,13 +450,13 @@ bool RotatingSets::is_right_with_other_data(double timeout_s) {
   return count_right({last_set_}) == 1;
 }
 
-std::string RotatingSets::changed_setup_scratch() const {
-  for (std::size_t data = 0; data < setup_scratch_.size(); ++data) {
+std::string RotatingSets::changed_constant_scratch() const {
+  for (std::size_t data = 0; data < constant_scratch_.size(); ++data) {
     std::vector<const gpu::Workspace*> used;
     for (const Set& set : sets_) {
       if (set.used && set.data == data) used.push_back(&set.memory);
     }
-    if (const auto changed = setup_scratch_[data].changed_in(used)) return *changed;
+    if (const auto changed = constant_scratch_[data].changed_in(used)) return *changed;
   }
   return "";
 }
@@ -483,8 +486,8 @@ bool RotatingSets::close(double timeout_s) {
   if (right && !written.empty() && alternates()) right = is_right_with_other_data(timeout_s);
   verified_pct_ =
       written.empty() ? 0 : 100 * static_cast<double>(compared) / static_cast<double>(written.size());
-  changed_scratch_ = changed_setup_scratch();
-  setup_scratch_.clear();
+  changed_scratch_ = changed_constant_scratch();
+  constant_scratch_.clear();
   changed_memory_ = changes();
   recorded_.reset();
   sets_.clear();

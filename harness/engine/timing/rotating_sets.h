@@ -63,18 +63,18 @@ class ColdOrder {
   std::size_t next_ = 0;
 };
 
-/// A copy of the scratch that set-up wrote, in device memory that no program can access. Its content is
-/// compared with it after timed runs, on the device. Those must not change it; their shaders declare so, and
-/// this class checks it.
-class SetupScratch {
+/// A copy of the scratch that a program must leave as it finds it (constant_scratch()), in device memory that
+/// no program can access. Its content is compared with it after timed runs, on the device.
+class ConstantScratch {
  public:
   /// All arguments must outlive this.
-  SetupScratch(gpu::Device& device, gpu::DeviceMemory& memory, const Program& program);
+  ConstantScratch(gpu::Device& device, gpu::DeviceMemory& memory, const Program& program);
 
-  /// Copies the scratch of `set`, whose set-up has run. It is equal in all sets of a program. Throws
-  /// gpu::OutOfMemory.
+  /// Copies the scratch of `set`, whose set-up has run and no program since. It is equal in all sets of a
+  /// program. Throws gpu::OutOfMemory.
   void keep(const gpu::Workspace& set);
-  /// The name of the first scratch that differs from the copy in one of these sets; nothing when none does.
+  /// The first scratch that differs from the copy in one of these sets, "the scratch 'w', which set-up wrote
+  /// once ..."; nothing when none does.
   std::optional<std::string> changed_in(std::span<const gpu::Workspace* const> sets) const;
   /// Device memory of the copy.
   std::uint64_t memory_bytes() const { return kept_ ? kept_->memory_bytes() : 0; }
@@ -84,7 +84,7 @@ class SetupScratch {
   gpu::DeviceMemory* memory_;
   const Program* program_;
   std::vector<Resource> scratch_;
-  std::optional<gpu::Workspace> kept_;  ///< nothing: set-up writes no scratch
+  std::optional<gpu::Workspace> kept_;  ///< nothing: there is none
 };
 
 /// One data set that a row is timed on.
@@ -141,10 +141,11 @@ class RotatingSets {
   /// The time of set-up in ns; see gpu::Executable::setup_ns.
   double setup_ns(double timeout_s);
   /// Frees the memory. Returns whether the outputs equal the judged ones for the data of the last program,
-  /// those of one more program on the other data do as well, set-up's scratch is unchanged since set-up, and
-  /// so are inputs and guards (of a cold row those of a few sets).
+  /// those of one more program on the other data do as well, the scratch of constant_scratch() is unchanged,
+  /// and so are inputs and guards (of a cold row those of a few sets).
   bool close(double timeout_s);
-  /// The name of the first set-up scratch that the last closed block changed; empty: none.
+  /// The first scratch of constant_scratch() that the last closed block changed, with what it is; empty:
+  /// none.
   const std::string& changed_scratch() const { return changed_scratch_; }
   /// What the last closed block changed of inputs and guards, as a sentence; empty: nothing.
   const std::string& changed_memory() const { return changed_memory_; }
@@ -187,7 +188,7 @@ class RotatingSets {
   /// Where programs update an output in place: gives a set's outputs what they begin with.
   void restore(std::size_t set);
   void copy_first_sets();
-  void keep_setup_scratch();
+  void keep_constant_scratch();
   std::vector<std::size_t> drawn_order();
   Turn turn_of(const gpu::TimedRun& run);
   Turn cold_turn(const gpu::TimedRun& run);
@@ -201,7 +202,7 @@ class RotatingSets {
   std::vector<std::size_t> written_sets() const;
   std::size_t count_right(const std::vector<std::size_t>& written);
   bool is_right_with_other_data(double timeout_s);
-  std::string changed_setup_scratch() const;
+  std::string changed_constant_scratch() const;
   std::string changes();
 
   gpu::Executable& executable() { return data_.front().experiment->executable(); }
@@ -226,7 +227,7 @@ class RotatingSets {
   std::uint64_t memory_bytes_ = 0;
   double verified_pct_ = 0;
   std::string program_hash_;
-  std::vector<SetupScratch> setup_scratch_;  ///< one per data set, of the open block
+  std::vector<ConstantScratch> constant_scratch_;  ///< one per data set, of the open block
   std::string changed_scratch_;
   std::string changed_memory_;
 };

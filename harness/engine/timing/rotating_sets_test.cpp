@@ -110,7 +110,7 @@ TEST(ColdOrder, GoesOnWhereTheLastProgramsStopped) {
   EXPECT_TRUE(std::ranges::is_permutation(taken, all_of(10)));
 }
 
-class SetupScratchTest : public test::GpuTest {
+class ConstantScratchTest : public test::GpuTest {
  protected:
   /// Set-up binds the first two of three scratch tensors; the second one is a texture.
   static Program program() {
@@ -147,7 +147,7 @@ class SetupScratchTest : public test::GpuTest {
     set.write(resource, bytes);
   }
 
-  static std::optional<std::string> changed(const SetupScratch& scratch,
+  static std::optional<std::string> changed(const ConstantScratch& scratch,
                                             std::vector<const gpu::Workspace*> sets) {
     return scratch.changed_in(sets);
   }
@@ -155,31 +155,46 @@ class SetupScratchTest : public test::GpuTest {
   gpu::DeviceMemory memory{device(), library()};
 };
 
-TEST_F(SetupScratchTest, NamesWhatIsAnotherOneThanSetUpLeft) {
+TEST_F(ConstantScratchTest, NamesWhatIsAnotherOneThanSetUpLeft) {
   const Program made = program();
   gpu::Workspace first = zeroed(made);
   gpu::Workspace second = zeroed(made);
-  SetupScratch scratch(device(), memory, made);
+  ConstantScratch scratch(device(), memory, made);
   scratch.keep(first);
   EXPECT_EQ(changed(scratch, {}), std::nullopt);
   EXPECT_EQ(changed(scratch, {&first, &second}), std::nullopt) << "each set holds the same";
   write(first, 2, 1);
   EXPECT_EQ(changed(scratch, {&first}), std::nullopt) << "set-up has nothing to do with it";
   write(first, 1, 1);
-  EXPECT_EQ(changed(scratch, {&first}), "sums");
+  EXPECT_EQ(changed(scratch, {&first}), "the scratch 'sums', which set-up wrote once and all runs read");
   EXPECT_EQ(changed(scratch, {&second}), std::nullopt);
-  EXPECT_EQ(changed(scratch, {&second, &first}), "sums");
+  EXPECT_EQ(changed(scratch, {&second, &first}),
+            "the scratch 'sums', which set-up wrote once and all runs read");
   write(second, 0, 1, gpu::guard_bytes + 1);
-  EXPECT_EQ(changed(scratch, {&second}), "packed") << "in its data";
+  EXPECT_EQ(changed(scratch, {&second}), "the scratch 'packed', which set-up wrote once and all runs read")
+      << "in its data";
   write(second, 0, 1);
-  EXPECT_EQ(changed(scratch, {&second}), "packed") << "in its guard";
+  EXPECT_EQ(changed(scratch, {&second}), "the scratch 'packed', which set-up wrote once and all runs read")
+      << "in its guard";
 }
 
-TEST_F(SetupScratchTest, AProgramWithoutSetUpHasNothingToChange) {
+TEST_F(ConstantScratchTest, NamesWhatIsNoLongerZero) {
+  Program made = program();
+  made.scratch[2].is_zero_between_runs = true;
+  gpu::Workspace set = zeroed(made);
+  ConstantScratch scratch(device(), memory, made);
+  scratch.keep(set);
+  EXPECT_EQ(changed(scratch, {&set}), std::nullopt);
+  write(set, 2, 1, gpu::guard_bytes + 1);
+  EXPECT_THAT(changed(scratch, {&set}).value_or(""),
+              ::testing::EndsWith(", which must hold zeros after each run"));
+}
+
+TEST_F(ConstantScratchTest, AProgramWithoutSetUpHasNothingToChange) {
   Program made = program();
   made.dispatches.erase(made.dispatches.begin());
   gpu::Workspace set = zeroed(made);
-  SetupScratch scratch(device(), memory, made);
+  ConstantScratch scratch(device(), memory, made);
   scratch.keep(set);
   write(set, 0, 1);
   EXPECT_EQ(changed(scratch, {&set}), std::nullopt);

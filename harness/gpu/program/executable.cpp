@@ -6,6 +6,7 @@
 #include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/pipeline.h"
 #include "harness/gpu/program/program_hash.h"
+#include "harness/gpu/spirv/late_use.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <set>
 #include <stdexcept>
 
 namespace assay::gpu {
@@ -107,7 +109,10 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
   made.matrix_extension = matrix_extension_of(interfaces);
   // What an external call needs is known only now.
   if (const auto reason = beyond_limits(made.program, tensors, device.info())) throw Unsupported(*reason);
-  check_interfaces(made.program, tensors, interfaces, device.info(), access);
+  check_interfaces(made.program, tensors, interfaces, device.info(), access,
+                   [&](std::size_t dispatch, const std::set<std::uint32_t>& kept) {
+                     return late_use_of_inputs(compiled[dispatch].spirv().words, kept);
+                   });
   made.compile_ms = milliseconds_since(start);
   for (std::size_t i = 0; i < compiled.size(); ++i) {
     const Dispatch& dispatch = made.program.dispatches[i];

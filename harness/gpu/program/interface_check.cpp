@@ -266,16 +266,18 @@ class DispatchCheck {
 /// other memory only what set-up or the program itself has written. So no scratch may be read or updated
 /// before it is written, or written after it was read: whatever is left there was written without knowledge
 /// of an earlier run. The same holds for outputs that an impl's program says it reads; others may be updated
-/// by atomics whose results nobody sees, because knowledge that never leaves them is of no use.
+/// by atomics whose results nobody sees, because knowledge that never leaves them is of no use. A dispatch
+/// may read scratch that it writes itself where it does so after all that it does with its inputs.
 class AccessCheck {
  public:
-  AccessCheck(const Program& program, std::span<const TensorAccess> access)
-      : program_(program), access_(access) {}
+  AccessCheck(const Program& program, std::span<const TensorAccess> access, const LateUseOf& late_use)
+      : program_(program), access_(access), late_use_(late_use) {}
 
-  /// Checks a dispatch; call it with all dispatches, in order.
-  void check(const DispatchCheck& one) {
+  /// Checks dispatch `index`; call it with all dispatches, in order.
+  void check(const DispatchCheck& one, std::size_t index) {
     if (access_.empty() || !program_.unchecked_because.empty()) return;
     const bool is_timed = one.dispatch().role != DispatchRole::Setup;
+    if (is_timed) check_joined(one, index);
     one.each_use(
         [&](Resource resource, const ShaderBinding& used) { check_reads(one, resource, used, is_timed); });
     one.each_use([&](Resource resource, const ShaderBinding& used) {
@@ -289,13 +291,93 @@ class AccessCheck {
   }
 
  private:
+  struct Order {
+    bool operator()(Resource a, Resource b) const {
+      return std::tuple(a.kind, a.index) < std::tuple(b.kind, b.index);
+    }
+  };
+
   static bool is_tensor(Resource resource) { return resource.kind == Resource::Kind::Tensor; }
 
   TensorAccess allowed(Resource tensor) const {
     return tensor.index < access_.size() ? access_[tensor.index] : TensorAccess::Any;
   }
 
+  /// The scratch that it reads although nothing before has written it: by its resource, a use that reads.
+  std::map<Resource, const ShaderBinding*, Order> joined_by(const DispatchCheck& one) const {
+    std::map<Resource, const ShaderBinding*, Order> found;
+    one.each_use([&](Resource resource, const ShaderBinding& used) {
+      const bool reads = used.is_read || used.is_updated;
+      if (reads && !is_tensor(resource) && !written_.contains(resource)) found.try_emplace(resource, &used);
+    });
+    return found;
+  }
+
+  static bool writes(const DispatchCheck& one, Resource scratch) {
+    bool found = false;
+    one.each_use([&](Resource resource, const ShaderBinding& used) {
+      found = found || (resource == scratch && used.is_written);
+    });
+    return found;
+  }
+
+  void check_joined(const DispatchCheck& one, std::size_t index) {
+    joined_ = joined_by(one);
+    if (joined_.empty()) return;
+    for (const auto& [scratch, used] : joined_) {
+      if (!writes(one, scratch)) refuse_scratch_read(one, *used, {});
+      check_is_own(one, index, scratch, *used);
+    }
+    if (const auto use = late_use_of(one, index)) refuse_scratch_read(one, *joined_.begin()->second, *use);
+    one.each_use([&](Resource resource, const ShaderBinding& used) {
+      if (used.is_written && !joined_.contains(resource))
+        made_by_joining_.try_emplace(resource, one.dispatch().label);
+    });
+  }
+
+  /// The late use of inputs of a dispatch that joins.
+  std::optional<LateUse> late_use_of(const DispatchCheck& one, std::size_t index) const {
+    if (!late_use_) return LateUse{};
+    std::set<std::uint32_t> bindings;
+    one.each_use([&](Resource resource, const ShaderBinding& used) {
+      if (joined_.contains(resource)) bindings.insert(used.binding);
+    });
+    return late_use_(index, bindings);
+  }
+
+  /// No other dispatch may bind it, in whatever memory.
+  void check_is_own(const DispatchCheck& one, std::size_t index, Resource scratch,
+                    const ShaderBinding& used) const {
+    const auto binds = [&](const Binding& binding) {
+      return binding.resource == scratch || shares_memory(binding.resource, scratch);
+    };
+    for (std::size_t i = 0; i < program_.dispatches.size(); ++i) {
+      const Dispatch& other = program_.dispatches[i];
+      if (i == index || other.role == DispatchRole::Setup || std::ranges::none_of(other.bindings, binds))
+        continue;
+      refuse_scratch_read(one, used, {fmt::format("dispatch '{}' uses its memory, too", other.label), {}});
+    }
+    if (used.kind != Kind::StorageBuffer) refuse_scratch_read(one, used, {"it is no buffer", {}});
+  }
+
+  bool shares_memory(Resource a, Resource b) const {
+    if (is_tensor(a) || is_tensor(b)) return false;
+    const auto memory = [&](Resource one) {
+      return program_.scratch[one.index].in_memory_of.value_or(one.index);
+    };
+    return memory(a) == memory(b);
+  }
+
   void check_reads(const DispatchCheck& one, Resource resource, const ShaderBinding& used, bool is_timed) {
+    if (is_timed && joined_.contains(resource)) return;
+    const auto maker = made_by_joining_.find(resource);
+    if (maker != made_by_joining_.end() && (used.is_read || used.is_updated)) {
+      one.refuse(fmt::format(
+          "the shader reads {}, where the {} is bound, which dispatch '{}' has written after it had read "
+          "scratch that it writes itself: only what leaves the program may be made so. Let that op join its "
+          "parts in a dispatch of their own",
+          place_text(used), name_of(resource), maker->second));
+    }
     if (!is_tensor(resource)) {
       if (is_timed && (used.is_read || used.is_updated)) check_scratch_read(one, resource, used);
     } else if (allowed(resource) == TensorAccess::Write && used.is_read) {
@@ -318,12 +400,25 @@ class AccessCheck {
 
   void check_scratch_read(const DispatchCheck& one, Resource scratch, const ShaderBinding& used) {
     if (used.is_read) read_.try_emplace(scratch, one.dispatch().label);
-    if (written_.contains(scratch)) return;
+    if (!written_.contains(scratch)) refuse_scratch_read(one, used, {});
+  }
+
+  [[noreturn]] void refuse_scratch_read(const DispatchCheck& one, const ShaderBinding& used,
+                                        const LateUse& because) const {
+    const Resource scratch = one.dispatch().bindings[used.binding].resource;
+    std::string and_then = because.what.empty() ? "" : ", and then " + because.what;
+    if (because.binding) {
+      and_then = ", and then reads an input";
+      one.each_use([&](Resource, const ShaderBinding& input) {
+        if (input.binding == *because.binding) and_then = ", and then reads " + place_text(input);
+      });
+    }
     one.refuse(fmt::format(
-        "the shader {} {}, where the scratch '{}' is bound, which no dispatch before it writes: what the "
-        "program before left there could spare it the work. Write it in an earlier dispatch",
-        used.is_read ? "reads" : "updates by atomics", place_text(used),
-        program_.scratch[scratch.index].name));
+        "the shader {} {}, where the scratch '{}' is bound, which no dispatch before it writes{}: what the "
+        "program before left there could spare it the work. Write it in an earlier dispatch, or read it only "
+        "after all that is done with inputs",
+        used.is_read ? "reads" : "updates by atomics", place_text(used), program_.scratch[scratch.index].name,
+        and_then));
   }
 
   void check_write(const DispatchCheck& one, Resource resource, const ShaderBinding& used,
@@ -335,6 +430,7 @@ class AccessCheck {
                       place_text(used), resource.index));
     }
     const auto reader = read_.find(resource);
+    if (is_timed && joined_.contains(resource)) return;
     if (!is_timed || reader == read_.end()) return;
     one.refuse(fmt::format(
         "the shader writes {}, where the {} is bound, which dispatch '{}' reads: the next program would find "
@@ -347,15 +443,12 @@ class AccessCheck {
                                : fmt::format("scratch '{}'", program_.scratch[resource.index].name);
   }
 
-  struct Order {
-    bool operator()(Resource a, Resource b) const {
-      return std::tuple(a.kind, a.index) < std::tuple(b.kind, b.index);
-    }
-  };
-
   const Program& program_;
   std::span<const TensorAccess> access_;
-  std::set<Resource, Order> written_;            ///< what was written so far
+  const LateUseOf& late_use_;
+  std::map<Resource, const ShaderBinding*, Order> joined_;  ///< of the dispatch that is being checked
+  std::map<Resource, std::string, Order> made_by_joining_;  ///< and by which dispatch
+  std::set<Resource, Order> written_;                       ///< what was written so far
   std::set<Resource, Order> updated_;            ///< what was updated before anything had written it
   std::map<Resource, std::string, Order> read_;  ///< what was read, and the first dispatch that reads it
 };
@@ -424,14 +517,14 @@ std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, cons
 
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device,
-                      std::span<const TensorAccess> access) {
+                      std::span<const TensorAccess> access, const LateUseOf& late_use) {
   SetupCheck setup(program);
-  AccessCheck accesses(program, access);
+  AccessCheck accesses(program, access, late_use);
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     const DispatchCheck one(program, tensors, program.dispatches[i], interfaces[i]);
     one.check();
     setup.check(one);
-    accesses.check(one);
+    accesses.check(one, i);
   }
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     refuse_beyond_device(program.dispatches[i], interfaces[i], device);

@@ -2,10 +2,14 @@
 
 #include "harness/device/device_info.h"
 #include "harness/gpu/gpu.h"
+#include "harness/gpu/spirv/late_use.h"
 #include "harness/gpu/spirv/shader_interface.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -28,10 +32,14 @@ std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, cons
 /// - a shader uses a SPIR-V capability that kernels may not have (refused_capability()),
 /// - a dispatch may write scratch that set-up wrote, or set-up reads scratch that it has not written,
 /// - a shader writes an input or reads an output, reads scratch that nothing before it wrote, or writes
-///   scratch that it or an earlier dispatch reads.
+///   scratch that it or an earlier dispatch reads; unless it joins results in such scratch, which only it
+///   uses, after all that it does with its inputs (late_use_of_inputs()), and no later dispatch reads what it
+///   wrote.
+/// `late_use` looks for a late use of inputs by the shader of a dispatch; without it none may join.
 /// Throws Unsupported when a shader uses more shared memory than the device has.
+using LateUseOf = std::function<std::optional<LateUse>(std::size_t, const std::set<std::uint32_t>&)>;
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device,
-                      std::span<const TensorAccess> access = {});
+                      std::span<const TensorAccess> access = {}, const LateUseOf& late_use = {});
 
 }  // namespace assay::gpu

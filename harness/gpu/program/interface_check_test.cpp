@@ -295,6 +295,67 @@ TEST(InterfaceCheck, ScratchThatNothingHasWrittenIsNotUpdated) {
               HasSubstr("which dispatch 'b' reads"));
 }
 
+/// The error message for a dispatch that joins what it stores in the scratch 'parts', and writes tensor 0;
+/// `late` is its late use of inputs. The dispatch after it uses one of both.
+std::string joining_complaint(const std::optional<LateUse>& late, Use parts = Use::None,
+                              Use output = Use::None, bool shares_memory = false) {
+  Program program{.scratch = {{.name = "parts"}, {.name = "other"}},
+                  .dispatches = {},
+                  .free_access_because = "it is a chain"};
+  if (shares_memory) program.scratch[1].in_memory_of = 0;
+  const ShaderBinding joined{.kind = Kind::StorageBuffer, .name = "p", .is_read = true, .is_written = true};
+  const ShaderBinding made{.binding = 1, .kind = Kind::StorageBuffer, .name = "y", .is_written = true};
+  std::vector<ShaderInterface> shaders{{.bindings = {joined, made}, .local_size = {64, 1, 1}},
+                                       {.bindings = {}, .local_size = {64, 1, 1}}};
+  program.dispatches = {{.label = "joins", .bindings = {Resource::scratch(0), Resource::tensor(0)}},
+                        {.label = "after", .bindings = {}}};
+  const auto uses = [&](Resource resource, Use use) {
+    ShaderBinding binding{.binding = static_cast<std::uint32_t>(program.dispatches[1].bindings.size()),
+                          .kind = Kind::StorageBuffer,
+                          .name = "z",
+                          .is_read = use == Use::Reads,
+                          .is_written = use == Use::Writes};
+    if (use == Use::None) return;
+    program.dispatches[1].bindings.emplace_back(resource);
+    shaders[1].bindings.push_back(binding);
+  };
+  uses(Resource::scratch(shares_memory ? 1 : 0), parts);
+  uses(Resource::tensor(0), output);
+  const std::vector tensors(1, Physical({Storage::Buffer, Layout::WP}, DType::I32, {4}));
+  try {
+    check_interfaces(
+        program, tensors, shaders, {}, std::array{TensorAccess::Write},
+        [&](std::size_t dispatch, const std::set<std::uint32_t>& kept) -> std::optional<LateUse> {
+          EXPECT_EQ(dispatch, 0U);
+          EXPECT_EQ(kept, std::set<std::uint32_t>{0});
+          return late;
+        });
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(InterfaceCheck, ADispatchMayJoinWhatItStoresAfterItIsDoneWithItsInputs) {
+  EXPECT_EQ(joining_complaint({}), "");
+  EXPECT_THAT(joining_complaint(LateUse{"uses a value", {}}),
+              AllOf(HasSubstr("against dispatch 'joins'"), HasSubstr("reads set 0, binding 0 ('p')"),
+                    HasSubstr("which no dispatch before it writes, and then uses a value: what")));
+  EXPECT_THAT(joining_complaint(LateUse{"reads it", 1}),
+              HasSubstr("and then reads set 0, binding 1 ('y'): what"));
+}
+
+TEST(InterfaceCheck, NothingElseKnowsWhatAJoiningDispatchKnew) {
+  EXPECT_THAT(joining_complaint({}, Use::Writes),
+              HasSubstr("and then dispatch 'after' uses its memory, too"));
+  EXPECT_THAT(joining_complaint({}, Use::Writes, Use::None, /*shares_memory=*/true),
+              HasSubstr("and then dispatch 'after' uses its memory, too"));
+  EXPECT_THAT(joining_complaint({}, Use::None, Use::Reads),
+              AllOf(HasSubstr("against dispatch 'after'"), HasSubstr("the output 0 is bound"),
+                    HasSubstr("which dispatch 'joins' has written after it had read scratch")));
+  EXPECT_EQ(joining_complaint({}, Use::None, Use::Writes), "") << "it learns nothing";
+}
+
 TEST(InterfaceCheck, ScratchThatWasReadIsNotWritten) {
   EXPECT_THAT(scratch_complaint({Use::Writes, Use::Reads, Use::Writes}),
               AllOf(HasSubstr("against dispatch 'c'"), HasSubstr("writes set 0, binding 0 ('s')"),

@@ -8,60 +8,6 @@
 namespace assay::gpu {
 namespace {
 
-/// How an instruction uses the variable that its first id refers to.
-enum class Use : std::uint8_t {
-  PassesOn,  ///< its result refers to the same variable
-  Reads,
-  Writes,
-  Updates,  ///< an atomic that makes the new content from the previous one and returns the latter
-  Asks,     ///< queries a size
-  Unknown
-};
-
-Use use_of(std::uint16_t opcode) {
-  if (opcode >= spv::OpAtomicExchange && opcode <= spv::OpAtomicXor) return Use::Updates;
-  switch (opcode) {
-    case spv::OpAccessChain:
-    case spv::OpInBoundsAccessChain:
-    case spv::OpPtrAccessChain:
-    case spv::OpInBoundsPtrAccessChain:
-    case spv::OpCopyObject:
-    case spv::OpImageTexelPointer:
-    case spv::OpImage:
-    case spv::OpSampledImage:
-      return Use::PassesOn;
-    case spv::OpLoad:
-    case spv::OpAtomicLoad:
-    case spv::OpImageRead:
-    case spv::OpImageFetch:
-    case spv::OpImageSampleImplicitLod:
-    case spv::OpImageSampleExplicitLod:
-    case spv::OpImageSampleDrefImplicitLod:
-    case spv::OpImageSampleDrefExplicitLod:
-    case spv::OpImageSampleProjImplicitLod:
-    case spv::OpImageSampleProjExplicitLod:
-    case spv::OpImageGather:
-    case spv::OpImageDrefGather:
-    case spv::OpCooperativeMatrixLoadNV:
-    case op_matrix_load_khr:
-      return Use::Reads;
-    case spv::OpStore:
-    case spv::OpAtomicStore:
-    case spv::OpImageWrite:
-    case spv::OpCooperativeMatrixStoreNV:
-    case op_matrix_store_khr:
-      return Use::Writes;
-    case spv::OpImageQuerySize:
-    case spv::OpImageQuerySizeLod:
-    case spv::OpImageQueryLevels:
-    case spv::OpImageQueryLod:
-    case spv::OpArrayLength:
-      return Use::Asks;
-    default:
-      return Use::Unknown;
-  }
-}
-
 void remove_duplicates(std::vector<std::uint32_t>& ids) {
   std::ranges::sort(ids);
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -95,6 +41,50 @@ bool tells_of_the_interface(const SpirvInstruction& instruction) {
 }
 
 }  // namespace
+
+VariableUse use_of_variable(std::uint16_t opcode) {
+  if (opcode >= spv::OpAtomicExchange && opcode <= spv::OpAtomicXor) return VariableUse::Updates;
+  switch (opcode) {
+    case spv::OpAccessChain:
+    case spv::OpInBoundsAccessChain:
+    case spv::OpPtrAccessChain:
+    case spv::OpInBoundsPtrAccessChain:
+    case spv::OpCopyObject:
+    case spv::OpImageTexelPointer:
+    case spv::OpImage:
+    case spv::OpSampledImage:
+      return VariableUse::PassesOn;
+    case spv::OpLoad:
+    case spv::OpAtomicLoad:
+    case spv::OpImageRead:
+    case spv::OpImageFetch:
+    case spv::OpImageSampleImplicitLod:
+    case spv::OpImageSampleExplicitLod:
+    case spv::OpImageSampleDrefImplicitLod:
+    case spv::OpImageSampleDrefExplicitLod:
+    case spv::OpImageSampleProjImplicitLod:
+    case spv::OpImageSampleProjExplicitLod:
+    case spv::OpImageGather:
+    case spv::OpImageDrefGather:
+    case spv::OpCooperativeMatrixLoadNV:
+    case op_matrix_load_khr:
+      return VariableUse::Reads;
+    case spv::OpStore:
+    case spv::OpAtomicStore:
+    case spv::OpImageWrite:
+    case spv::OpCooperativeMatrixStoreNV:
+    case op_matrix_store_khr:
+      return VariableUse::Writes;
+    case spv::OpImageQuerySize:
+    case spv::OpImageQuerySizeLod:
+    case spv::OpImageQueryLevels:
+    case spv::OpImageQueryLod:
+    case spv::OpArrayLength:
+      return VariableUse::Asks;
+    default:
+      return VariableUse::Unknown;
+  }
+}
 
 void SpirvAccess::read(const SpirvInstruction& instruction) {
   if (instruction.opcode == spv::OpFunction) in_function_ = true;
@@ -130,24 +120,24 @@ void SpirvAccess::follow_pointer(const SpirvInstruction& instruction, std::uint3
     roots_[instruction.result] = root;
     return;
   }
-  switch (use_of(instruction.opcode)) {
-    case Use::PassesOn:
+  switch (use_of_variable(instruction.opcode)) {
+    case VariableUse::PassesOn:
       roots_[instruction.result] = root;
       break;
-    case Use::Reads:
+    case VariableUse::Reads:
       read_.insert(root);
       break;
-    case Use::Writes:
+    case VariableUse::Writes:
       written_.insert(root);
       break;
-    case Use::Updates:
+    case VariableUse::Updates:
       written_.insert(root);
       updated_.insert(root);
       atomics_[instruction.result] = root;
       break;
-    case Use::Asks:
+    case VariableUse::Asks:
       break;
-    case Use::Unknown:
+    case VariableUse::Unknown:
       note_all(instruction);
       break;
   }

@@ -12,6 +12,18 @@
 
 namespace assay::gpu {
 
+/// How an instruction uses the variable that its first id refers to.
+enum class VariableUse : std::uint8_t {
+  PassesOn,  ///< its result refers to the same variable
+  Reads,
+  Writes,
+  Updates,  ///< an atomic that makes the new content from the previous one and returns the latter
+  Asks,     ///< queries a size
+  Unknown
+};
+
+VariableUse use_of_variable(std::uint16_t opcode);
+
 /// Which global variables of a module are read by some instruction (loaded, fetched, returned by an atomic
 /// whose result is used), which are written, and which are updated: by an atomic that makes the new content
 /// from the old, whether its result is used or not. Only instructions count, not what the source or a

@@ -98,6 +98,7 @@ constexpr std::array metric_table = {
                 "depends on the output's old content, first at"},
     MetricWords{"nondeterministic", "not deterministic", "two runs gave different answers, first at"},
     MetricWords{"input_modified", "input modified", "the run modified the input"},
+    MetricWords{"scratch_not_zero", "scratch not zero", "scratch must hold zeros after a run:"},
     MetricWords{"too_many_flips", "too many flips", ""},
     MetricWords{"all_zeros", "all zeros would pass", ""},
     MetricWords{"constant", "a constant would pass", ""},
