@@ -3,6 +3,7 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
+#include "ops/convolution/matrix_impls.h"
 #include "ops/convolution/product.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/prefill.h"
@@ -221,24 +222,20 @@ std::int64_t widest_tile(const Convolution& conv) {
   return std::clamp(power_of_two_from(conv.oc), std::int64_t{32}, std::int64_t{128});
 }
 
-/// Whether there are enough tiles of 64 pixels, so that two share nearly every shader core of an H200. Sizes
-/// depend on the point alone.
+/// Whether there are enough tiles of 64 pixels for the shader cores of an H200: sizes depend on the point
+/// alone.
 bool has_many_tiles(const Convolution& conv) {
   constexpr std::int64_t pixels = 64;
-  return 5 * div_up(conv.pixels_of_y(), pixels) * div_up(conv.oc, widest_tile(conv)) >=
-         8 * std::int64_t{assumed_shader_cores};
+  return fills_cores(div_up(conv.pixels_of_y(), pixels) * div_up(conv.oc, widest_tile(conv)),
+                     assumed_shader_cores);
 }
 
 /// What is fast on an H200 (shaders/NOTES.md).
 Tune implicit_tune(const BuildContext& context, const Convolution& conv) {
   constexpr std::array<const char*, 4> sizes{"tile_m", "tile_n", "subgroup_m", "subgroup_n"};
-  const bool is_tuned =
-      std::ranges::any_of(sizes, [&](const char* name) { return context.tune.contains(name); });
-  if (is_tuned) return context.tune;
-  Tune tune = has_many_tiles(conv) ? Tune{{"tile_m", 64}, {"tile_n", widest_tile(conv)}}
-                                   : Tune{{"tile_m", 16}, {"tile_n", 32}, {"subgroup_n", 16}};
-  tune.insert(context.tune.begin(), context.tune.end());
-  return tune;
+  return with_sizes(context.tune, sizes,
+                    has_many_tiles(conv) ? Tune{{"tile_m", 64}, {"tile_n", widest_tile(conv)}}
+                                         : Tune{{"tile_m", 16}, {"tile_n", 32}, {"subgroup_n", 16}});
 }
 
 LinearPoint implicit_product(const BuildContext& context, const Gathering& gathering) {

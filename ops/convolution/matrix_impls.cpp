@@ -225,12 +225,14 @@ std::optional<std::string> implicit_unsupported_reason(const BuildContext& conte
 
 }  // namespace
 
+Tune with_sizes(const Tune& of_case, std::span<const char* const> sizes, Tune fast) {
+  if (std::ranges::any_of(sizes, [&](const char* name) { return of_case.contains(name); })) return of_case;
+  fast.insert(of_case.begin(), of_case.end());
+  return fast;
+}
+
 Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape, const DeviceInfo& device) {
-  if (std::ranges::any_of(sizes, [&](const char* name) { return point.tune.contains(name); }))
-    return point.tune;
-  Tune tuned = fitted_tune(fast_sizes(shape), device, wanted_fragment(point));
-  tuned.insert(point.tune.begin(), point.tune.end());
-  return tuned;
+  return with_sizes(point.tune, sizes, fitted_tune(fast_sizes(shape), device, wanted_fragment(point)));
 }
 
 Impl im2col_convolution() {

@@ -3,6 +3,7 @@
 #include "harness/op/op.h"
 
 #include <cstdint>
+#include <span>
 
 namespace assay::ops {
 
@@ -14,6 +15,9 @@ struct ProductShape {
   std::int64_t groups = 1;
   std::int64_t depth = 1;
 };
+
+/// The case's tunables and, where it tunes none of `sizes`, those that are fast.
+Tune with_sizes(const Tune& of_case, std::span<const char* const> sizes, Tune fast);
 
 /// The case's tunables and those with which coopmat kernels are fast for int8 products of this shape
 /// (measured on an H200, shaders/NOTES.md), fitted to the device's matrices and limits. Where the case of

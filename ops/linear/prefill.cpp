@@ -75,18 +75,20 @@ bool can_multiply(const Params& params, const LinearKind& kind) {
   return kind.is_real() && references::checked_linear(params).real == DType::F16;
 }
 
-/// Whether there are rows for two tiles, and two tiles share nearly every shader core, as an H200 needs it
-/// (shaders/NOTES.md). Fewer rows were not measured.
+/// Whether there are rows for two tiles, and enough tiles. Fewer rows were not measured.
 bool is_fast(const Linear& linear, const PrefillTiling& tiling, const DeviceInfo& device) {
   const std::int64_t tiles = div_up(linear.rows(), tiling.m) * div_up(linear.n, tiling.n);
-  const std::int64_t cores = device.shader_cores_or_assumed();
-  return linear.rows() > tiling.m && 5 * tiles >= 8 * cores;
+  return linear.rows() > tiling.m && fills_cores(tiles, device.shader_cores_or_assumed());
 }
 
 }  // namespace
 
 std::int64_t PrefillTiling::shared_bytes() const {
   return pool_units(*this) * bytes_of_pool_unit + (plain ? exchanged_bytes(subgroups()) : 0);
+}
+
+bool fills_cores(std::int64_t tiles, std::int64_t cores) {
+  return 5 * tiles >= 8 * cores;
 }
 
 bool prefills_by_default(const BuildContext& context, const LinearKind& kind) {

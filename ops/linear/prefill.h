@@ -26,6 +26,9 @@ struct PrefillTiling {
   std::int64_t shared_bytes() const;
 };
 
+/// Whether two tiles share nearly every shader core, as an H200 needs it (shaders/NOTES.md).
+bool fills_cores(std::int64_t tiles, std::int64_t cores);
+
 /// Whether this kernel is the default: may_be_default(), and it is faster as an H200 has it
 /// (shaders/NOTES.md).
 bool prefills_by_default(const BuildContext& context, const LinearKind& kind);

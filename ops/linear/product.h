@@ -75,8 +75,7 @@ Slots add_operands(Program& program, Dispatch& product, const BuildContext& cont
 TensorAt quantized_x(Program& program, const BuildContext& context, Form form);
 
 /// Gives `product` the #defines and constants about its images; x must be int8 values, or halves as bytes
-/// (bytes_of_halves()), that the kernel
-/// gathers.
+/// (bytes_of_halves()), that the kernel gathers.
 void add_images(Dispatch& product, const BuildContext& context, const ProductNeeds& needs);
 /// Gives `dispatch`, which only stores y, the #defines and constants about images of y.
 void add_images_of_y(Dispatch& dispatch, const BuildContext& context, const Images& images);
