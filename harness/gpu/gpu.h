@@ -347,6 +347,9 @@ class DeviceMemory {
   /// The same with the guards, which must be as large in all of them.
   bool same_with_guards(const Workspace& a, std::span<const Workspace* const> others,
                         std::span<const Resource> resources);
+  /// Whether the guards alone are the same. Textures have none.
+  bool same_guards(const Workspace& a, std::span<const Workspace* const> others,
+                   std::span<const Resource> resources);
 
  private:
   struct State;

@@ -235,9 +235,22 @@ void Experiment::inspect_scratch(const gpu::Workspace& workspace, Poison outputs
     inspect_guards_of(workspace, scratch, program_->scratch[scratch.index].form, outputs, found);
 }
 
+std::vector<Resource> Experiment::resources() const {
+  std::vector<Resource> all = scratch_with_memory(*program_);
+  for (std::size_t i = 0; i < physical_.size(); ++i) all.push_back(resource_of(i));
+  return all;
+}
+
 std::vector<Finding> Experiment::changes_in(const gpu::Workspace& workspace, Poison poison) {
   std::vector<Finding> found;
   inspect_guards(workspace, Poisons::all(poison), found);
+  const std::vector<Finding> inputs = changed_inputs_in(workspace, poison);
+  found.insert(found.end(), inputs.begin(), inputs.end());
+  return found;
+}
+
+std::vector<Finding> Experiment::changed_inputs_in(const gpu::Workspace& workspace, Poison poison) {
+  std::vector<Finding> found;
   if (originals_ && originals_->inputs_are_whole(workspace)) return found;
   pack_inputs(poison);
   for (std::size_t i = 0; i < physical_.size(); ++i) {

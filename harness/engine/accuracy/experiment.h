@@ -53,8 +53,12 @@ class Experiment {
   /// Poisons the outputs of a fresh_workspace(poison) again, and nothing else. An output that begins with
   /// an input's data gets these, here and wherever outputs are poisoned.
   void poison_outputs(gpu::Workspace& workspace, Poison poison);
+  /// Its tensors, and its scratch with memory of its own.
+  std::vector<Resource> resources() const;
   /// What programs changed of the inputs and guards of a fresh_workspace(poison).
   std::vector<Finding> changes_in(const gpu::Workspace& workspace, Poison poison);
+  /// The same for inputs alone.
+  std::vector<Finding> changed_inputs_in(const gpu::Workspace& workspace, Poison poison);
   /// Calls `make`, which allocates device memory. Originals are optional: they are dropped when there is not
   /// enough memory for both. Throws gpu::OutOfMemory when there is not enough without them.
   template <class Make>

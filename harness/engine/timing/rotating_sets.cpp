@@ -461,6 +461,15 @@ std::string RotatingSets::changed_constant_scratch() const {
   return "";
 }
 
+/// Whether the guards of these sets of a cold row are those of the set that no program runs over. Compared on
+/// the device: the host would read each of them by itself.
+bool RotatingSets::have_guards_of_untouched(const std::vector<std::size_t>& sets) {
+  if (!untouched_) return false;
+  std::vector<const gpu::Workspace*> memory;
+  for (const std::size_t set : sets) memory.push_back(&sets_[set].memory);
+  return memory_->same_guards(*untouched_, memory, data_.front().experiment->resources());
+}
+
 /// What programs changed of the inputs and guards of the sets that they used. State there is of use in a cold
 /// row only if most sets have it, so a few are inspected.
 std::string RotatingSets::changes() {
@@ -470,9 +479,12 @@ std::string RotatingSets::changes() {
   }
   std::ranges::shuffle(used, chance_);
   if (is_cold() && used.size() > cold_sets_inspected) used.resize(cold_sets_inspected);
+  const bool are_guards_whole = have_guards_of_untouched(used);
   for (const std::size_t i : used) {
     const Set& set = sets_[i];
-    const std::vector<Finding> found = data_[set.data].experiment->changes_in(set.memory, poison_);
+    Experiment& experiment = *data_[set.data].experiment;
+    const std::vector<Finding> found = are_guards_whole ? experiment.changed_inputs_in(set.memory, poison_)
+                                                        : experiment.changes_in(set.memory, poison_);
     if (!found.empty()) return found.front().reason;
   }
   return "";

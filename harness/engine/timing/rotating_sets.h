@@ -203,6 +203,7 @@ class RotatingSets {
   std::size_t count_right(const std::vector<std::size_t>& written);
   bool is_right_with_other_data(double timeout_s);
   std::string changed_constant_scratch() const;
+  bool have_guards_of_untouched(const std::vector<std::size_t>& sets);
   std::string changes();
 
   gpu::Executable& executable() { return data_.front().experiment->executable(); }

@@ -203,6 +203,7 @@ Device::State::~State() {
   }
   pipelines.reset();
   staging.reset();
+  memory_pool.reset();
   sampler.reset();
   fence.reset();
   command_pool.reset();

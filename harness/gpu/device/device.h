@@ -71,11 +71,13 @@ struct Device::State {
   VkCommandBuffer commands = VK_NULL_HANDLE;  ///< one submission at a time
   Handle<VkFence> fence;
   /// An object that is made from the device when it is first needed and destroyed before it: its staging
-  /// memory, the pipelines that programs share.
+  /// memory, the memory that workspaces reuse, the pipelines that programs share.
   struct Attachment {
     virtual ~Attachment() = default;
   };
   std::unique_ptr<Attachment> staging;
+  std::unique_ptr<Attachment> memory_pool;
+  std::once_flag memory_pool_made;  ///< any thread may be the first to need it
   Handle<VkSampler> sampler;  ///< nearest_sampler(); made when it is first needed
   std::unique_ptr<Attachment> pipelines;
   std::once_flag pipelines_made;  ///< any thread may be the first to need them

@@ -80,6 +80,17 @@ Stretch all_of(const Workspace& workspace, Resource resource) {
   return {&buffer, 0, buffer.bytes};
 }
 
+Stretch guard_before(const Workspace& workspace, Resource resource) {
+  const auto& buffer = std::get<Buffer>(workspace.state().at(resource));
+  return {&buffer, 0, workspace.state().guard};
+}
+
+Stretch guard_behind(const Workspace& workspace, Resource resource) {
+  const auto& buffer = std::get<Buffer>(workspace.state().at(resource));
+  const std::uint64_t guard = workspace.state().guard;
+  return {&buffer, buffer.bytes - guard, guard};
+}
+
 using StretchOf = Stretch (*)(const Workspace&, Resource);
 
 /// A resource in one workspace.
@@ -193,7 +204,7 @@ struct DeviceMemory::State {
   bool same_stretch(Job& job, const Workspace& a, const Workspace& b, Resource resource,
                     StretchOf stretch_of);
   bool same(const Workspace& a, std::span<const Workspace* const> others, std::span<const Resource> resources,
-            StretchOf stretch_of);
+            std::span<const StretchOf> stretches);
   bool kernels_found_difference();
 
   Device& owner;
@@ -331,12 +342,15 @@ bool DeviceMemory::State::same_stretch(Job& job, const Workspace& a, const Works
 }
 
 bool DeviceMemory::State::same(const Workspace& a, std::span<const Workspace* const> others,
-                               std::span<const Resource> resources, StretchOf stretch_of) {
+                               std::span<const Resource> resources, std::span<const StretchOf> stretches) {
   make_windows(a, resources);
   bool all = true;
   Job job = this->job("comparing tensors on the device");
   for (const Workspace* b : others) {
-    for (const Resource resource : resources) all = same_stretch(job, a, *b, resource, stretch_of) && all;
+    for (const Resource resource : resources) {
+      for (const StretchOf stretch_of : stretches)
+        all = same_stretch(job, a, *b, resource, stretch_of) && all;
+    }
   }
   job.submit();
   return !(asked_kernels && kernels_found_difference()) && all;
@@ -409,12 +423,19 @@ bool DeviceMemory::same(const Workspace& a, const Workspace& b, std::span<const 
 
 bool DeviceMemory::same(const Workspace& a, std::span<const Workspace* const> others,
                         std::span<const Resource> resources) {
-  return state_->same(a, others, resources, data_of);
+  return state_->same(a, others, resources, std::array<StretchOf, 1>{data_of});
 }
 
 bool DeviceMemory::same_with_guards(const Workspace& a, std::span<const Workspace* const> others,
                                     std::span<const Resource> resources) {
-  return state_->same(a, others, resources, all_of);
+  return state_->same(a, others, resources, std::array<StretchOf, 1>{all_of});
+}
+
+bool DeviceMemory::same_guards(const Workspace& a, std::span<const Workspace* const> others,
+                               std::span<const Resource> resources) {
+  std::vector<Resource> buffers(resources.begin(), resources.end());
+  std::erase_if(buffers, [&](Resource resource) { return image_of(a, resource) != nullptr; });
+  return state_->same(a, others, buffers, std::array<StretchOf, 2>{guard_before, guard_behind});
 }
 
 }  // namespace assay::gpu

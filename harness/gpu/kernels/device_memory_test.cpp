@@ -238,9 +238,11 @@ TEST_P(DeviceMemoryTest, ComparesGuardsWhereItIsAsked) {
     b.write(tensor, bytes);
     EXPECT_FALSE(memory.same_with_guards(a, {&other, 1}, {{tensor}})) << place;
     EXPECT_EQ(memory.same(a, b, {{tensor}}), place != guard_bytes) << place;
+    EXPECT_EQ(memory.same_guards(a, {&other, 1}, {{tensor}}), place == guard_bytes) << place;
   }
   Workspace without = workspace({}, {words(4)}, 0);
   const Workspace* const other = &without;
+  EXPECT_THROW(memory.same_guards(a, {&other, 1}, {{tensor}}), std::logic_error);
   EXPECT_THROW(memory.same_with_guards(a, {&other, 1}, {{tensor}}), std::logic_error);
 }
 

@@ -4,6 +4,7 @@
 #include "harness/base/text.h"
 #include "harness/gpu/commands/submission.h"
 #include "harness/gpu/memory/memory.h"
+#include "harness/gpu/memory/memory_pool.h"
 
 #include <fmt/format.h>
 
@@ -81,6 +82,22 @@ void refuse_impossible(const Device::State& device, const PlacementPlan& plan, s
   }
 }
 
+/// What a block has more than is needed, so that tensors do not always begin in the same place of it: large
+/// ones alone, where this is little.
+std::uint64_t spare_bytes(std::uint64_t needed, std::uint64_t max_block) {
+  constexpr std::uint64_t share = 32, most = std::uint64_t{8} << 20U;
+  const std::uint64_t spare = std::min(needed / share, most);
+  return needed <= max_block - std::min(max_block, spare) ? spare : 0;
+}
+
+/// Where the first tensor of a block begins.
+std::uint64_t drawn_base(MemoryPool& pool, const MemoryBlock& block, std::uint64_t needed,
+                         std::uint64_t alignment) {
+  constexpr std::uint64_t page = 65536;
+  const std::uint64_t spare = spare_bytes(needed, ~std::uint64_t{0});
+  return pool.drawn_offset(std::min(block.bytes() - needed, spare), std::max(alignment, page));
+}
+
 /// Places what goes to one memory type.
 void allocate(Device::State& device, std::uint32_t type, const std::vector<Owned>& allocations) {
   std::vector<PlacementNeed> needs;
@@ -93,15 +110,21 @@ void allocate(Device::State& device, std::uint32_t type, const std::vector<Owned
   const PlacementPlan plan =
       place(needs, device.physical.max_allocation_bytes, device.physical.image_granularity);
   refuse_impossible(device, plan, type, allocations);
-  std::vector<std::shared_ptr<const MemoryBlock>> blocks;
+  const std::uint64_t alignment = std::max(device.physical.image_granularity,
+                                           std::ranges::max(needs, {}, &PlacementNeed::alignment).alignment);
+  MemoryPool& pool = memory_pool_of(device);
+  std::vector<PooledBlock> blocks;
+  std::vector<std::uint64_t> bases;
   for (const std::uint64_t bytes : plan.block_bytes) {
-    blocks.push_back(std::make_shared<MemoryBlock>(
-        device, bytes, type, fmt::format("a workspace's {} resources", allocations.size())));
+    const std::uint64_t spare = spare_bytes(bytes, device.physical.max_allocation_bytes);
+    blocks.push_back(
+        pool.take(bytes + spare, type, fmt::format("a workspace's {} resources", allocations.size())));
+    bases.push_back(drawn_base(pool, *blocks.back(), bytes, alignment));
   }
   std::vector<std::uint64_t> used(blocks.size());
   for (std::size_t i = 0; i < allocations.size(); ++i) {
     const Placement place = plan.places[i];
-    std::visit([&](auto& one) { bind(device, one, *blocks[place.block], place.offset); },
+    std::visit([&](auto& one) { bind(device, one, *blocks[place.block], bases[place.block] + place.offset); },
                *allocations[i].allocation);
     const std::uint64_t end = place.offset + needs[i].bytes;
     Workspace::State& state = *allocations[i].state;

@@ -1,6 +1,7 @@
 #include "harness/gpu/memory/workspace.h"
 
 #include "harness/gpu/memory/memory.h"
+#include "harness/gpu/memory/memory_pool.h"
 #include "tests/support/gpu.h"
 
 #include <gtest/gtest.h>
@@ -192,11 +193,14 @@ TEST_F(WorkspaceTest, ABufferThatNoAllocationCanHoldIsOutOfMemory) {
 }
 
 TEST_F(WorkspaceTest, MemoryIsGivenBack) {
+  memory_pool_of(device().state()).clear();
   const std::uint32_t before = device().state().allocations;
   {
     Workspace memory = workspace({}, {words(4)});
     EXPECT_GT(device().state().allocations, before);
   }
+  EXPECT_GT(memory_pool_of(device().state()).kept_bytes(), 0U);
+  memory_pool_of(device().state()).clear();
   EXPECT_EQ(device().state().allocations, before);
 }
 
