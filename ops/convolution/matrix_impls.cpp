@@ -225,12 +225,6 @@ std::optional<std::string> implicit_unsupported_reason(const BuildContext& conte
 
 }  // namespace
 
-Tune with_sizes(const Tune& of_case, std::span<const char* const> sizes, Tune fast) {
-  if (std::ranges::any_of(sizes, [&](const char* name) { return of_case.contains(name); })) return of_case;
-  fast.insert(of_case.begin(), of_case.end());
-  return fast;
-}
-
 Tune with_fast_sizes(const ImplPoint& point, const ProductShape& shape, const DeviceInfo& device) {
   return with_sizes(point.tune, sizes, fitted_tune(fast_sizes(shape), device, wanted_fragment(point)));
 }

@@ -3,7 +3,6 @@
 #include "harness/op/op.h"
 
 #include <cstdint>
-#include <span>
 
 namespace assay::ops {
 
@@ -15,9 +14,6 @@ struct ProductShape {
   std::int64_t groups = 1;
   std::int64_t depth = 1;
 };
-
-/// The case's tunables and, where it tunes none of `sizes`, those that are fast.
-Tune with_sizes(const Tune& of_case, std::span<const char* const> sizes, Tune fast);
 
 /// The case's tunables and those with which coopmat kernels are fast for int8 products of this shape
 /// (measured on an H200, shaders/NOTES.md), fitted to the device's matrices and limits. Where the case of

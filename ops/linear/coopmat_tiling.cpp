@@ -348,6 +348,12 @@ std::optional<Fragment> fragment_of(const DeviceInfo& device, const LinearKind& 
   return best;
 }
 
+Tune with_sizes(const Tune& of_case, std::span<const char* const> sizes, Tune fast) {
+  if (std::ranges::any_of(sizes, [&](const char* name) { return of_case.contains(name); })) return of_case;
+  fast.insert(of_case.begin(), of_case.end());
+  return fast;
+}
+
 Tune fitted_tune(Tune tune, const DeviceInfo& device, const WantedFragment& wanted) {
   const std::optional<Fragment> fragment = fragment_of(device, {XKind::Int8, WeightKind::Int8}, wanted);
   if (!fragment) return tune;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 // How the products of shaders/linear/linear_coopmat.comp are cut into tiles, slabs and fragments.
 
@@ -104,6 +105,9 @@ WantedFragment wanted_fragment(const ImplPoint& point);
 /// Whether tiles of 64 output channels, for the rows of one fragment, are enough workgroups for a large
 /// device.
 bool has_many_channels(const references::Linear& linear);
+
+/// The case's tunables and, where it tunes none of `sizes`, those that are fast.
+Tune with_sizes(const Tune& of_case, std::span<const char* const> sizes, Tune fast);
 
 /// Sizes for int8 by int8 (tile_m, tile_n, tile_k, subgroup_m, subgroup_n, subgroups_k, all of them) that are
 /// fast with fragments of 16 x 16 and subgroups of 32, fitted to the fragment that is taken, to the device's
