@@ -150,12 +150,13 @@ double PlacedOperandsTest::unit_error_on(const DeviceInfo& device, const Trial& 
   return made.op->find_impl("coopmat")->unit_error({made.params, tensors, made.forms, device, made.tune});
 }
 
-DeviceInfo PlacedOperandsTest::h200() {
+DeviceInfo h200() {
   DeviceInfo device = contrasting_devices().at(1);
   device.shader_cores = 132;
   device.max_workgroup_invocations = 1024;
   device.max_workgroup_size = {1024, 1024, 64};
   device.max_shared_bytes = 49152;
+  device.max_storage_buffers_per_stage = 1U << 20U;
   return device;
 }
 

@@ -53,6 +53,9 @@ class LinearTest : public OnDeviceTest {
 enum class Vendor : std::uint8_t { Amd, IntelDg2, IntelXe2, Qualcomm, Lavapipe };
 DeviceInfo device_of_vendor(Vendor vendor);
 
+/// With matrices and 132 shader cores.
+DeviceInfo h200();
+
 /// Impl `coopmat` of products whose weights go from memory to registers.
 class PlacedOperandsTest : public LinearTest {
  protected:
@@ -73,8 +76,6 @@ class PlacedOperandsTest : public LinearTest {
                     weights_in_registers = "linear_prefill.comp";
 
  private:
-  static DeviceInfo h200();
-
   std::int64_t operands_;
 };
 

@@ -1,8 +1,12 @@
 #include "ops/transformer/sdpa.h"
 
+#include "harness/gpu/gpu.h"
+#include "harness/gpu/spirv/late_use.h"
+#include "ops/linear/linear_test_support.h"
 #include "ops/registry.h"
 #include "ops/transformer/sdpa_tiling.h"
 #include "tests/support/on_device.h"
+#include "tests/support/shaders_under_test.h"
 
 #include <gmock/gmock.h>
 
@@ -139,6 +143,61 @@ TEST_F(SdpaTest, TilesOfPromptsAreSharedByEightSubgroupsWhereThatKeepsThreeQuart
   };
   EXPECT_EQ(subgroups(512, 170), 8) << "4 x 512 queries of 8 heads, 128 a workgroup: 128 workgroups";
   EXPECT_EQ(subgroups(512, 171), 4);
+}
+
+/// How one token of 32 heads, which share 8 of the cache, is computed on an H200.
+class DecodeOnH200 : public SdpaTest {
+ protected:
+  BuildContext context(std::int64_t keys, std::int64_t width) {
+    point = trial({1, 32, 8, width, keys - 1}, "coopmat", "f16");
+    tensors = op.tensors(point.params);
+    return {point.params, tensors, point.forms, device, point.tune};
+  }
+
+  DeviceInfo device = h200();
+  Trial point;
+  std::vector<TensorSpec> tensors;
+};
+
+TEST_F(DecodeOnH200, WorkgroupsThatShareKeysAreAsManyAsPay) {
+  const auto sharing = [&](std::int64_t keys, std::int64_t width) {
+    const AttentionTiling tiling = attention_tiling(context(keys, width));
+    EXPECT_TRUE(tiling.decodes());
+    return std::pair(tiling.splits, tiling.subgroups);
+  };
+  using Pair = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(sharing(128, 128), Pair(1, 8)) << "nobody has to join";
+  EXPECT_EQ(sharing(256, 128), Pair(4, 4));
+  EXPECT_EQ(sharing(1024, 128), Pair(16, 4));
+  EXPECT_EQ(sharing(2048, 128), Pair(16, 8)) << "a tile for each subgroup of each core";
+  EXPECT_EQ(sharing(32768, 128), Pair(16, 8));
+  EXPECT_EQ(sharing(4096, 64), Pair(16, 8));
+  EXPECT_EQ(sharing(32768, 64), Pair(32, 8)) << "two workgroups of short heads have room on a core";
+}
+
+TEST_F(DecodeOnH200, TheLastOfThemJoinsButInChains) {
+  const Impl& impl = *op.find_impl("coopmat");
+  BuildContext built = context(1024, 128);
+  EXPECT_EQ(impl.build(built).dispatches.size(), 1U);
+  built.is_node_of_chain = true;
+  EXPECT_EQ(impl.build(built).dispatches.size(), 2U) << "no later dispatch may read what it writes";
+  device.max_storage_buffers_per_stage = 5;
+  EXPECT_EQ(impl.build(context(1024, 128)).dispatches.size(), 2U) << "it binds six";
+}
+
+/// With the device's matrices, by both extensions; tests on CPUs run plain code.
+TEST_F(DecodeOnH200, NothingThatItJoinsCouldSpareItWork) {
+  gpu::ShaderLibrary shaders(shaders_under_test());
+  for (const bool is_khr : {true, false}) {
+    for (const std::int64_t width : {32, 128}) {
+      Dispatch dispatch = op.find_impl("coopmat")->build(context(1024, width)).dispatches.front();
+      ASSERT_EQ(dispatch.shader, "sdpa_decode.comp");
+      if (!is_khr) dispatch.defines = without_khr_matrices(dispatch.defines);
+      const std::optional<gpu::LateUse> late =
+          gpu::late_use_of_inputs(shaders.compile(dispatch).words, {.all = {4, 5}, .counters = {5}});
+      EXPECT_EQ(late ? late->what : "", "") << is_khr << " " << width;
+    }
+  }
 }
 
 std::string invalid_reason_of(const Op& op, const Trial& point) {

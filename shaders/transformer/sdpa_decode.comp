@@ -55,6 +55,13 @@ layout(set = 0, binding = ARRIVED_AT) restrict coherent buffer Arrived { uint ar
 #endif
 
 #define QUERIES 8u
+// Whether to do what is needed only where a condition holds for an invocation of the subgroup. Plain code always does
+// it: its shuffles are barriers of the workgroup, which all its invocations must reach, whatever they find.
+#if MATRICES == MATRICES_PLAIN
+#define IF_ANY(condition) true
+#else
+#define IF_ANY(condition) any_of_subgroup(condition)
+#endif
 #define KEYS 16u
 // The largest score that weights are relative to is raised where one exceeds it by more: weights stay below 2^8.
 #define SLACK 8.0
@@ -173,7 +180,7 @@ void weigh(uint first, const bool hides) {
   }
   float raised[2] = {MINUS_INFINITY, MINUS_INFINITY};
   EACH(4, RAISE_ELEMENT)
-  if (any_of_subgroup(raised[0] > largest[0] + SLACK || raised[1] > largest[1] + SLACK)) raise(raised);
+  if (IF_ANY(raised[0] > largest[0] + SLACK || raised[1] > largest[1] + SLACK)) raise(raised);
   EACH(4, WEIGH_ELEMENT)
 }
 
@@ -246,10 +253,11 @@ void add_visible_values(uint first) {
   }
 }
 
+// Among the values of this invocation.
 bool has_nan() {
   uint exponents = 0u;
   [[unroll]] for (uint i = 0u; i < 4u * V_UNITS; ++i) exponents |= full_exponents(v_rows[i]);
-  return any_of_subgroup(has_full_exponent(exponents));
+  return has_full_exponent(exponents);
 }
 
 // --- y ---------------------------------------------------------------------------------------------------------------
@@ -394,7 +402,7 @@ void add_tile(uint first, uint step, const bool hides) {
   EACH_PRODUCT(K_UNITS, SCORE_UNIT)
   if (!is_last_tile) load_k(first + step);
   weigh(first, hides);
-  if (hides && has_nan()) {
+  if (hides && IF_ANY(has_nan())) {
     add_visible_values(first);
   } else {
     add_products();

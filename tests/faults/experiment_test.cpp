@@ -97,6 +97,26 @@ TEST(Experiment, OutputsThatAreEqualAreReadOnce) {
   EXPECT_NE(another.outputs_of(fresh), first.outputs) << "nothing has run there";
 }
 
+TEST(Experiment, PoisonsPartsAgainWhereAProgramMayJoinThem) {
+  const auto parts = Resource::scratch(0), counters = Resource::scratch(1);
+  for (const bool with_originals : {false, true}) {
+    for (const bool joins : {false, true}) {
+      Setting setting(quantize_case("correct"));
+      setting.program.scratch = {
+          {.name = "parts", .dtype = DType::I32, .shape = {9}, .form = {}},
+          {.name = "counters", .dtype = DType::I32, .shape = {3}, .form = {}, .is_zero_between_runs = joins}};
+      Experiment experiment = setting.experiment(with_originals ? setting.originals() : nullptr);
+      gpu::Workspace set = experiment.fresh_workspace(Poison::B);
+      const std::vector<std::byte> poison = set.read(parts), zeros(poison.size()), count = set.read(counters);
+      EXPECT_EQ(count[gpu::guard_bytes] == std::byte{0}, joins);
+      set.write(parts, zeros);
+      experiment.poison_joined(set, Poison::B);
+      EXPECT_EQ(set.read(parts), joins ? poison : zeros);
+      EXPECT_EQ(set.read(counters), count);
+    }
+  }
+}
+
 TEST(Experiment, CountsTheSetsThatHoldAnAnswer) {
   Setting setting(quantize_case("correct"));
   for (const bool with_originals : {false, true}) {

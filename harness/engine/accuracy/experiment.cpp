@@ -270,6 +270,18 @@ void Experiment::poison_outputs(gpu::Workspace& workspace, Poison poison) {
   }
 }
 
+void Experiment::poison_joined(gpu::Workspace& workspace, Poison poison) {
+  if (zero_scratch(*program_).empty()) return;
+  std::vector<Resource> written = written_when_timed();
+  std::erase_if(written, [](Resource one) { return one.kind == Resource::Kind::Tensor; });
+  if (originals_) return originals_->poison(workspace, written, poison);
+  for (const Resource scratch : written) {
+    ByteBuffer bytes(workspace.size(scratch));
+    fill_poison(bytes, poison_of(poison, scratch));
+    workspace.write(scratch, bytes);
+  }
+}
+
 RunResult Experiment::run(const Poisons& poisons, std::span<const gpu::Executable::Overwrite> overwrites) {
   if (!workspace_) workspace_.emplace(empty_workspace());
   memory_bytes_ = workspace_->memory_bytes();

@@ -53,6 +53,9 @@ class Experiment {
   /// Poisons the outputs of a fresh_workspace(poison) again, and nothing else. An output that begins with
   /// an input's data gets these, here and wherever outputs are poisoned.
   void poison_outputs(gpu::Workspace& workspace, Poison poison);
+  /// Poisons the scratch of a workspace that programs write, if one of its dispatches may read what it wrote
+  /// itself: only a program that has zero_scratch() may (docs/trust.md).
+  void poison_joined(gpu::Workspace& workspace, Poison poison);
   /// Its tensors, and its scratch with memory of its own.
   std::vector<Resource> resources() const;
   /// What programs changed of the inputs and guards of a fresh_workspace(poison).

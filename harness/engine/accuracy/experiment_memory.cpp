@@ -173,6 +173,15 @@ void Originals::lay_out(gpu::Workspace& workspace, const Program& program, const
   begin_updated(workspace);
 }
 
+void Originals::poison(gpu::Workspace& workspace, std::span<const Resource> resources, Poison poison) {
+  std::vector<gpu::DeviceMemory::Fill> fills;
+  for (const Resource one : resources) {
+    const Poison own = poison_of(poison, one);
+    fills.push_back({one, own, own});
+  }
+  memory_->poison(workspace, fills);
+}
+
 void Originals::poison_outputs(gpu::Workspace& workspace, Poison poison) {
   std::vector<gpu::DeviceMemory::Fill> fills;
   for (const Resource output : outputs_) {

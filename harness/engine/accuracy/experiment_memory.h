@@ -107,6 +107,7 @@ class Originals {
 
   /// Poisons the outputs and their guards again; everything else stays.
   void poison_outputs(gpu::Workspace& workspace, Poison poison);
+  void poison(gpu::Workspace& workspace, std::span<const Resource> resources, Poison poison);
 
   /// Whether the inputs of a workspace are unchanged since lay_out(), padding included.
   bool inputs_are_whole(const gpu::Workspace& workspace);

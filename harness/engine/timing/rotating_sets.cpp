@@ -361,6 +361,7 @@ RotatingSets::Audit RotatingSets::audit(const gpu::TimedRun& run, double most_s,
 RotatingSets::Audit RotatingSets::audit_one(std::size_t set, gpu::AppendedWork* probe, double timeout_s) {
   Set& audited = sets_[set];
   data_[audited.data].experiment->poison_outputs(audited.memory, poison_);
+  data_[audited.data].experiment->poison_joined(audited.memory, poison_);
   const gpu::Timing timing = executable().time(audited.memory, {.batch = 1, .probe = probe}, timeout_s);
   note_run({.sets = {set}}, 0, 1);
   return {count_right({set}) == 1, timing};

@@ -15,7 +15,6 @@
 #include <array>
 #include <chrono>
 #include <functional>
-#include <set>
 #include <stdexcept>
 
 namespace assay::gpu {
@@ -110,7 +109,7 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
   // What an external call needs is known only now.
   if (const auto reason = beyond_limits(made.program, tensors, device.info())) throw Unsupported(*reason);
   check_interfaces(made.program, tensors, interfaces, device.info(), access,
-                   [&](std::size_t dispatch, const std::set<std::uint32_t>& kept) {
+                   [&](std::size_t dispatch, const KeptBindings& kept) {
                      return late_use_of_inputs(compiled[dispatch].spirv().words, kept);
                    });
   made.compile_ms = milliseconds_since(start);

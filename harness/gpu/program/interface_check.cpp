@@ -328,6 +328,10 @@ class AccessCheck {
       if (!writes(one, scratch)) refuse_scratch_read(one, *used, {});
       check_is_own(one, index, scratch, *used);
     }
+    if (std::ranges::none_of(joined_, [&](const auto& entry) { return is_counter(entry.first); })) {
+      refuse_scratch_read(one, *joined_.begin()->second,
+                          {"counts in no scratch that is zero between runs", {}});
+    }
     if (const auto use = late_use_of(one, index)) refuse_scratch_read(one, *joined_.begin()->second, *use);
     one.each_use([&](Resource resource, const ShaderBinding& used) {
       if (used.is_written && !joined_.contains(resource))
@@ -335,26 +339,29 @@ class AccessCheck {
     });
   }
 
+  bool is_counter(Resource scratch) const { return program_.scratch[scratch.index].is_zero_between_runs; }
+
   /// The late use of inputs of a dispatch that joins.
   std::optional<LateUse> late_use_of(const DispatchCheck& one, std::size_t index) const {
     if (!late_use_) return LateUse{};
-    std::set<std::uint32_t> bindings;
+    KeptBindings kept;
     one.each_use([&](Resource resource, const ShaderBinding& used) {
-      if (joined_.contains(resource)) bindings.insert(used.binding);
+      if (!joined_.contains(resource)) return;
+      kept.all.insert(used.binding);
+      if (is_counter(resource)) kept.counters.insert(used.binding);
     });
-    return late_use_(index, bindings);
+    return late_use_(index, kept);
   }
 
   /// No other dispatch may bind it, in whatever memory.
   void check_is_own(const DispatchCheck& one, std::size_t index, Resource scratch,
                     const ShaderBinding& used) const {
-    const auto binds = [&](const Binding& binding) {
-      return binding.resource == scratch || shares_memory(binding.resource, scratch);
-    };
     for (std::size_t i = 0; i < program_.dispatches.size(); ++i) {
       const Dispatch& other = program_.dispatches[i];
-      if (i == index || other.role == DispatchRole::Setup || std::ranges::none_of(other.bindings, binds))
-        continue;
+      const auto binds = [&](const Binding& binding) {
+        return shares_memory(binding.resource, scratch) && (i != index || binding.resource != scratch);
+      };
+      if (std::ranges::none_of(other.bindings, binds)) continue;
       refuse_scratch_read(one, used, {fmt::format("dispatch '{}' uses its memory, too", other.label), {}});
     }
     if (used.kind != Kind::StorageBuffer) refuse_scratch_read(one, used, {"it is no buffer", {}});

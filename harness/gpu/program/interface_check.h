@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 
@@ -37,7 +36,7 @@ std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, cons
 ///   wrote.
 /// `late_use` looks for a late use of inputs by the shader of a dispatch; without it none may join.
 /// Throws Unsupported when a shader uses more shared memory than the device has.
-using LateUseOf = std::function<std::optional<LateUse>(std::size_t, const std::set<std::uint32_t>&)>;
+using LateUseOf = std::function<std::optional<LateUse>(std::size_t, const KeptBindings&)>;
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device,
                       std::span<const TensorAccess> access = {}, const LateUseOf& late_use = {});

@@ -298,17 +298,22 @@ TEST(InterfaceCheck, ScratchThatNothingHasWrittenIsNotUpdated) {
 /// The error message for a dispatch that joins what it stores in the scratch 'parts', and writes tensor 0;
 /// `late` is its late use of inputs. The dispatch after it uses one of both.
 std::string joining_complaint(const std::optional<LateUse>& late, Use parts = Use::None,
-                              Use output = Use::None, bool shares_memory = false) {
-  Program program{.scratch = {{.name = "parts"}, {.name = "other"}},
+                              Use output = Use::None, bool shares_memory = false, bool has_counters = true) {
+  Program program{.scratch = {{.name = "parts"},
+                              {.name = "other"},
+                              {.name = "counters", .is_zero_between_runs = has_counters}},
                   .dispatches = {},
                   .free_access_because = "it is a chain"};
   if (shares_memory) program.scratch[1].in_memory_of = 0;
   const ShaderBinding joined{.kind = Kind::StorageBuffer, .name = "p", .is_read = true, .is_written = true};
   const ShaderBinding made{.binding = 1, .kind = Kind::StorageBuffer, .name = "y", .is_written = true};
-  std::vector<ShaderInterface> shaders{{.bindings = {joined, made}, .local_size = {64, 1, 1}},
+  const ShaderBinding counts{
+      .binding = 2, .kind = Kind::StorageBuffer, .name = "c", .is_written = true, .is_updated = true};
+  std::vector<ShaderInterface> shaders{{.bindings = {joined, made, counts}, .local_size = {64, 1, 1}},
                                        {.bindings = {}, .local_size = {64, 1, 1}}};
-  program.dispatches = {{.label = "joins", .bindings = {Resource::scratch(0), Resource::tensor(0)}},
-                        {.label = "after", .bindings = {}}};
+  program.dispatches = {
+      {.label = "joins", .bindings = {Resource::scratch(0), Resource::tensor(0), Resource::scratch(2)}},
+      {.label = "after", .bindings = {}}};
   const auto uses = [&](Resource resource, Use use) {
     ShaderBinding binding{.binding = static_cast<std::uint32_t>(program.dispatches[1].bindings.size()),
                           .kind = Kind::StorageBuffer,
@@ -323,13 +328,13 @@ std::string joining_complaint(const std::optional<LateUse>& late, Use parts = Us
   uses(Resource::tensor(0), output);
   const std::vector tensors(1, Physical({Storage::Buffer, Layout::WP}, DType::I32, {4}));
   try {
-    check_interfaces(
-        program, tensors, shaders, {}, std::array{TensorAccess::Write},
-        [&](std::size_t dispatch, const std::set<std::uint32_t>& kept) -> std::optional<LateUse> {
-          EXPECT_EQ(dispatch, 0U);
-          EXPECT_EQ(kept, std::set<std::uint32_t>{0});
-          return late;
-        });
+    check_interfaces(program, tensors, shaders, {}, std::array{TensorAccess::Write},
+                     [&](std::size_t dispatch, const KeptBindings& kept) -> std::optional<LateUse> {
+                       EXPECT_EQ(dispatch, 0U);
+                       EXPECT_EQ(kept.all, (std::set<std::uint32_t>{0, 2}));
+                       EXPECT_EQ(kept.counters, std::set<std::uint32_t>{2});
+                       return late;
+                     });
   } catch (const Error& error) {
     return error.what();
   }
@@ -343,6 +348,11 @@ TEST(InterfaceCheck, ADispatchMayJoinWhatItStoresAfterItIsDoneWithItsInputs) {
                     HasSubstr("which no dispatch before it writes, and then uses a value: what")));
   EXPECT_THAT(joining_complaint(LateUse{"reads it", 1}),
               HasSubstr("and then reads set 0, binding 1 ('y'): what"));
+}
+
+TEST(InterfaceCheck, WithoutCountersThatAreZeroAgainNothingIsJoined) {
+  EXPECT_THAT(joining_complaint({}, Use::None, Use::None, /*shares_memory=*/false, /*has_counters=*/false),
+              HasSubstr("and then counts in no scratch that is zero between runs"));
 }
 
 TEST(InterfaceCheck, NothingElseKnowsWhatAJoiningDispatchKnew) {

@@ -8,29 +8,36 @@
 
 namespace assay::gpu {
 
-/// What a kernel does with its inputs after it has seen what an earlier run may have left.
+/// What a kernel does with its inputs after it may have seen what an earlier run left.
 struct LateUse {
   std::string what;  ///< "reads it", "uses a value that it has computed from its inputs", ...
   std::optional<std::uint32_t> binding;  ///< of the input that it reads
 };
 
-/// Looks for a way in which a kernel could spare itself work by what an earlier run left in `kept`: bindings
-/// of buffers that it reads although nothing has written them before. There is none if all that a kernel does
-/// with its inputs comes first: once an invocation may know anything that was read from these buffers, it may
-/// neither read other buffers and images, nor use what was computed from them. Then what it stores in `kept`
-/// is made from the inputs of this run alone, whatever lay there, and what comes after is made from `kept`
-/// alone: results of other workgroups and, by counters, the order in which they came. This is the shape of a
-/// reduction in a single dispatch, in which the last workgroup joins what all have stored.
+/// Bindings of buffers that a dispatch reads although no dispatch has written them before.
+struct KeptBindings {
+  std::set<std::uint32_t> all;
+  std::set<std::uint32_t> counters;  ///< those of `all` that hold zeros when a program begins and ends
+};
+
+/// Looks for a way in which a kernel could spare itself work by what an earlier run left in `kept`. There is
+/// none if it has two phases, and a barrier between them at which all invocations of a workgroup wait for
+/// each other:
+/// - before, it reads nothing of `kept`; what it stores there is made from the inputs of this run alone, and
+///   must be stored, because the barrier orders buffers;
+/// - afterwards it reads no other buffer or image, uses nothing that was computed from one, and does nothing
+///   that depends on one but by way of `kept`; and it stores there only constants in `counters`.
+/// This is the shape of a reduction in a single dispatch, in which the last workgroup joins what all have
+/// stored. An invocation that reads memory of its workgroup past the end of an array learns nothing either:
+/// when it is in its first phase, so are all others.
 ///
-/// An invocation may know what was read
-/// - after an instruction that reads one of the buffers, by all ways through the code, calls included,
-/// - after it has read a shared variable that another invocation may have written when it knew.
-/// Computed from inputs are results of instructions with such operands, what variables hold after such a
-/// value was stored (anywhere in the code), and all that is stored or returned where a branch on such a value
-/// decides whether it is. Whatever is not understood counts against the kernel.
+/// Every barrier up to that one must be reached by all invocations alike: not depend on values that may
+/// differ between them, which are all but constants, push constants, the workgroup's number and what is
+/// computed from these. Computed from a value are results of instructions with such an operand, what
+/// variables hold after such a value was stored (anywhere in the code), and what is stored or returned where
+/// a branch on one decides whether it is. Whatever is not understood counts against the kernel.
 ///
 /// Returns the first such use, or nothing. Throws Error for a module that flow_of() does not take.
-std::optional<LateUse> late_use_of_inputs(std::span<const std::uint32_t> words,
-                                          const std::set<std::uint32_t>& kept);
+std::optional<LateUse> late_use_of_inputs(std::span<const std::uint32_t> words, const KeptBindings& kept);
 
 }  // namespace assay::gpu

@@ -11,7 +11,7 @@
 namespace assay::gpu {
 namespace {
 
-constexpr std::size_t deepest_call = 64, most_instructions = 1'000'000;
+constexpr std::size_t deepest_call = 64, most_instructions = 200'000;
 
 [[noreturn]] void refuse(std::string_view what) {
   throw Error(fmt::format("reading the control flow of a SPIR-V module: {}", what));
@@ -32,6 +32,7 @@ struct Module {
   std::uint32_t main = 0;
   std::map<std::uint32_t, Body> functions;
   std::map<std::uint32_t, SpirvFlow::Variable> globals;
+  std::map<std::uint32_t, std::uint32_t> constants;
 };
 
 class ModuleReader {
@@ -50,13 +51,20 @@ class ModuleReader {
 
   Module made() && {
     for (auto& [id, variable] : made_.globals) {
-      const auto found = bindings_.find(id);
-      if (found != bindings_.end()) variable.binding = found->second;
+      variable.binding = decoration(bindings_, id);
+      variable.built_in = decoration(built_ins_, id);
     }
     return std::move(made_);
   }
 
  private:
+  using Decorations = std::map<std::uint32_t, std::uint32_t>;
+
+  static std::optional<std::uint32_t> decoration(const Decorations& all, std::uint32_t id) {
+    const auto found = all.find(id);
+    return found == all.end() ? std::nullopt : std::optional(found->second);
+  }
+
   void read_in_function(const SpirvInstruction& instruction) {
     if (instruction.opcode == spv::OpFunctionParameter) {
       body_->parameters.push_back(instruction.result);
@@ -74,6 +82,10 @@ class ModuleReader {
       made_.globals[instruction.result].storage_class = operands[0];
     } else if (instruction.opcode == spv::OpDecorate && operands[1] == spv::DecorationBinding) {
       bindings_[operands[0]] = operands[2];
+    } else if (instruction.opcode == spv::OpDecorate && operands[1] == spv::DecorationBuiltIn) {
+      built_ins_[operands[0]] = operands[2];
+    } else if (instruction.opcode == spv::OpConstant && operands.size() == 1) {
+      made_.constants[instruction.result] = operands[0];
     } else if (instruction.opcode == spv::OpEntryPoint && operands[0] == spv::ExecutionModelGLCompute &&
                instruction.text(2) == "main") {
       made_.main = operands[1];
@@ -82,7 +94,7 @@ class ModuleReader {
 
   Module made_;
   Body* body_ = nullptr;
-  std::map<std::uint32_t, std::uint32_t> bindings_;
+  Decorations bindings_, built_ins_;
 };
 
 bool is_label_alone(std::uint16_t opcode) {
@@ -99,6 +111,7 @@ class Inliner {
 
   SpirvFlow made() && {
     flow_.variables = module_.globals;
+    flow_.constants = module_.constants;
     flow_.blocks.emplace_back();
     inline_call({.function = module_.main, .from = 0, .to = std::nullopt, .result = 0, .arguments = {}}, 0);
     flow_.first_free_id = next_id_;
@@ -185,7 +198,7 @@ class Inliner {
         at = after;
         continue;
       }
-      if (one.opcode == spv::OpVariable) flow_.variables[made.result] = {spv::StorageClassFunction, {}};
+      if (one.opcode == spv::OpVariable) flow_.variables[made.result] = {spv::StorageClassFunction, {}, {}};
       if (one.opcode == spv::OpReturnValue) made.result = call.result;
       if (one.opcode == spv::OpReturn || one.opcode == spv::OpReturnValue) go_on(at, call.to);
       if (branches(one.opcode)) go_on(at, one, names);

@@ -29,16 +29,17 @@ struct FlowBlock {
 struct SpirvFlow {
   struct Variable {
     std::uint32_t storage_class = 0;
-    std::optional<std::uint32_t> binding;
+    std::optional<std::uint32_t> binding, built_in;
   };
 
-  std::vector<FlowBlock> blocks;                ///< main() begins with the first
-  std::map<std::uint32_t, Variable> variables;  ///< by id, those of functions, too
-  std::uint32_t first_free_id = 0;              ///< all ids are smaller
+  std::vector<FlowBlock> blocks;                     ///< main() begins with the first
+  std::map<std::uint32_t, Variable> variables;       ///< by id, those of functions, too
+  std::map<std::uint32_t, std::uint32_t> constants;  ///< the values of integers of 32 bits
+  std::uint32_t first_free_id = 0;                   ///< all ids are smaller
 };
 
 /// Reads a module. Throws Error as each_instruction() does, and for a module without main(), with functions
-/// that call themselves, or of more than a million instructions.
+/// that call themselves, or of more than 200,000 instructions.
 SpirvFlow flow_of(std::span<const std::uint32_t> words);
 
 /// For each block the nearest one through which all ways from it to the end lead; blocks.size() if that is
