@@ -43,7 +43,7 @@ impls:
     tunables: {local: [64, 32]}
     excludes:
       - {when: n > 1000, because: too many}
-    scratch: {s: {dtype: i32, shape: [n + 1]}}
+    scratch: {s: {dtype: i32, shape: [n + 1]}, c: {dtype: i32, shape: [1], zero: true}}
     dispatches:
       - shader: k.comp
         workgroups: ["ceil_div(n, local)"]
@@ -132,6 +132,8 @@ TEST_F(LoadOpsTest, MakesAnOpOfAManifest) {
   const std::vector<Define> defines{{"DTYPE_F16", "1"}, {"T", "float16_t"}, {"HALF", "1"}, {"WORD", "int"}};
   EXPECT_EQ(first.defines, defines);
   EXPECT_EQ(made.scratch.front().shape, Shape{6});
+  EXPECT_FALSE(made.scratch.front().is_zero_between_runs);
+  EXPECT_TRUE(made.scratch.back().is_zero_between_runs);
   EXPECT_EQ(made.dispatches.back().label, "last");
   EXPECT_EQ(program(op, 4).dispatches.size(), 1U) << "'when' leaves the second out";
 }

@@ -150,11 +150,11 @@ class ProgramBuilder {
  private:
   void add(const DeclaredScratch& scratch) {
     resources_.emplace(
-        scratch.name,
-        add_scratch(program_, {.name = scratch.name,
-                               .dtype = dtype_at(scratch.dtype, at_.params),
-                               .shape = shape_at(scratch.shape, lookup_,
-                                                 fmt::format("the scratch '{}'", scratch.name))}));
+        scratch.name, add_scratch(program_, {.name = scratch.name,
+                                             .dtype = dtype_at(scratch.dtype, at_.params),
+                                             .shape = shape_at(scratch.shape, lookup_,
+                                                               fmt::format("the scratch '{}'", scratch.name)),
+                                             .is_zero_between_runs = scratch.is_zero_between_runs}));
   }
 
   Dispatch dispatch_at(const DeclaredDispatch& declared) const {

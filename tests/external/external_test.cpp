@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 TEST_F(External, AllPassWithValidation) {
   const ProcessResult result = run_ops(here, {"--validation"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("PASS               50"));
+  EXPECT_THAT(result.out, HasSubstr("PASS               59"));
 }
 
 TEST_F(External, EveryChoiceOfTheExampleWorks) {
@@ -81,7 +81,7 @@ TEST_F(External, AWriteBehindTheEndIsFound) {
 /// Ceilings that are measured on a busy machine are too low, and would make times SUSPECT.
 TEST_F(External, WhatIsUpdatedInPlaceIsTimedAloneAndBeginsAnew) {
   folder.write("cases.yaml",
-               "op: axpy\ncases:\n  - {name: twice, mode: perf, cache: both, elements: 1048576}\n");
+               "op: axpy\ncases:\n  - {name: twice, mode: perf, cache: both, elements: 8388608}\n");
   const ProcessResult result = assay({"run", folder / "cases.yaml", "--ops", (here / "axpy").string(),
                                       "--budget", "0.05", "--ceilings", "none", "--out", folder / "out"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;

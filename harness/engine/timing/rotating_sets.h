@@ -203,6 +203,7 @@ class RotatingSets {
   std::size_t count_right(const std::vector<std::size_t>& written);
   bool is_right_with_other_data(double timeout_s);
   std::string changed_constant_scratch() const;
+  bool has_changed_constant_scratch(const Set& set) const;
   bool have_guards_of_untouched(const std::vector<std::size_t>& sets);
   std::string changes();
 

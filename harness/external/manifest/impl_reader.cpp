@@ -133,7 +133,7 @@ class ImplReader {
   }
 
   void read_scratch() {
-    static const std::vector<std::string> keys{"dtype", "shape"};
+    static const std::vector<std::string> keys{"dtype", "shape", "zero"};
     const Node::Entry* given = map_.find_entry("scratch");
     if (given == nullptr) return;
     if (!given->value->is_map())
@@ -156,6 +156,8 @@ class ImplReader {
         cases::wrong_type(*shape.value, {shape.key, "shape"}, "a list of sizes and expressions");
       for (const Node* item : shape.value->items)
         scratch.shape.push_back(expression_of(*item, {shape.key, "shape"}, here_));
+      if (const Node::Entry* zero = one.value->find_entry("zero"))
+        scratch.is_zero_between_runs = cases::to_boolean(*zero->value, {zero->key, "zero"});
       impl_.scratch.push_back(std::move(scratch));
     }
   }

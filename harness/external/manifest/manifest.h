@@ -96,6 +96,7 @@ struct DeclaredScratch {
   std::string name;
   DTypeOrParam dtype;
   std::vector<PlacedExpression> shape;
+  bool is_zero_between_runs = false;  ///< Scratch::is_zero_between_runs
 };
 
 /// Points that no device can run.

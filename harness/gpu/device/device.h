@@ -78,7 +78,7 @@ struct Device::State {
   std::unique_ptr<Attachment> staging;
   std::unique_ptr<Attachment> memory_pool;
   std::once_flag memory_pool_made;  ///< any thread may be the first to need it
-  Handle<VkSampler> sampler;  ///< nearest_sampler(); made when it is first needed
+  Handle<VkSampler> sampler;        ///< nearest_sampler(); made when it is first needed
   std::unique_ptr<Attachment> pipelines;
   std::once_flag pipelines_made;  ///< any thread may be the first to need them
 

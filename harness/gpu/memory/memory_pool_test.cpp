@@ -42,7 +42,8 @@ TEST_F(MemoryPoolTest, TakesTheSmallestThatIsLargeEnoughAndNotMuchLarger) {
 }
 
 TEST_F(MemoryPoolTest, KeepsWhatCameLast) {
-  PooledBlock first = take(50 * kib), second = take(40 * kib), third = take(30 * kib), large = take(101 * kib);
+  PooledBlock first = take(50 * kib), second = take(40 * kib), third = take(30 * kib),
+              large = take(101 * kib);
   first.reset();
   second.reset();
   EXPECT_EQ(pool.kept_bytes(), 90 * kib);

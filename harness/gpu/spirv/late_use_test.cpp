@@ -107,6 +107,11 @@ TEST_F(LateUseTest, ABarrierOfTheWorkgroupThatOrdersBuffersComesBetween) {
   EXPECT_THAT(use(store + count + join), HasSubstr(no_barrier));
   EXPECT_THAT(use(store + "barrier();\n" + count + join), HasSubstr(no_barrier))
       << "it orders shared memory alone";
+  EXPECT_THAT(use(store +
+                  "controlBarrier(gl_ScopeWorkgroup, gl_ScopeSubgroup, gl_StorageSemanticsBuffer, "
+                  "gl_SemanticsAcquireRelease);\n" +
+                  count + join),
+              HasSubstr(no_barrier));
   EXPECT_THAT(use(store + "memoryBarrierBuffer();\n" + count + join), HasSubstr(no_barrier));
   EXPECT_THAT(use(store +
                   "controlBarrier(gl_ScopeSubgroup, gl_ScopeSubgroup, gl_StorageSemanticsBuffer, "
@@ -125,6 +130,12 @@ TEST_F(LateUseTest, AllInvocationsReachTheSameBarriers) {
   EXPECT_EQ(use("if (x[0] > 1.0) barrier();\n" + store + arrive + join), not_all);
   EXPECT_EQ(use("sums[1] = 1.0;\nbarrier();\nif (sums[0] > 1.0) barrier();\n" + store + arrive + join),
             not_all);
+  EXPECT_EQ(use("uint never;\nif (never == 7u) barrier();\n" + store + arrive + join), not_all);
+  EXPECT_EQ(use("uint a[3] = {0u, 1u, 2u};\nif (a[push.count] == 7u) barrier();\n" + store + arrive + join),
+            not_all)
+      << "it may lie past the end";
+  EXPECT_EQ(use("uint a[3] = {0u, 1u, 2u};\nif (a[1] == push.count) barrier();\n" + store + arrive + join),
+            "");
   EXPECT_EQ(use("if (subgroupElect()) barrier();\n" + store + arrive + join), not_all);
   EXPECT_EQ(use("for (uint i = 0u; i < gl_LocalInvocationID.x; ++i) barrier();\n" + store + arrive + join),
             not_all);

@@ -142,6 +142,7 @@ class Inliner {
     std::uint32_t last = 0;
     const auto see = [&](std::uint32_t id) { last = std::max(last, id); };
     for (const auto& [id, variable] : module.globals) see(id);
+    for (const auto& [id, value] : module.constants) see(id);
     for (const auto& [function, body] : module.functions) {
       see(function);
       for (const std::uint32_t parameter : body.parameters) see(parameter);

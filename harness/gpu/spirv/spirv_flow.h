@@ -43,8 +43,8 @@ struct SpirvFlow {
 SpirvFlow flow_of(std::span<const std::uint32_t> words);
 
 /// For each block the nearest one through which all ways from it to the end lead; blocks.size() if that is
-/// the end itself, or if no way leads there. (K. Cooper, T. Harvey, K. Kennedy: "A simple, fast dominance
-/// algorithm", on the reversed graph.)
+/// the end itself, or if no way leads there. Ways that never end are left out. (K. Cooper, T. Harvey, K.
+/// Kennedy: "A simple, fast dominance algorithm", on the reversed graph.)
 std::vector<std::size_t> immediate_postdominators(std::span<const FlowBlock> blocks);
 
 }  // namespace assay::gpu
