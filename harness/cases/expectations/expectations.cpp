@@ -152,9 +152,10 @@ void read_statuses(const Node::Entry& entry, Expectation& rule) {
   }
   for (const Node* item : entry.value->items) {
     const std::string name = status_name(*item, item->is_scalar() ? *item : *entry.key);
-    if (name == skip)
+    if (name == skip) {
       throw Problem(
           diagnose(*item, "'skip' cannot be combined with other statuses: a skipped row has none to expect"));
+    }
     rule.statuses.push_back(expectable_of(name));
   }
   if (rule.statuses.empty()) throw Problem(diagnose(*entry.key, "'status' is an empty list"));
