@@ -166,7 +166,7 @@ TEST_F(DecodeOnH200, WorkgroupsThatShareKeysAreAsManyAsPay) {
     return std::pair(tiling.splits, tiling.subgroups);
   };
   using Pair = std::pair<std::int64_t, std::int64_t>;
-  EXPECT_EQ(sharing(128, 128), Pair(1, 8)) << "nobody has to join";
+  EXPECT_EQ(sharing(128, 128), Pair(1, 8)) << "there is nothing to join";
   EXPECT_EQ(sharing(256, 128), Pair(4, 4));
   EXPECT_EQ(sharing(1024, 128), Pair(16, 4));
   EXPECT_EQ(sharing(2048, 128), Pair(16, 8)) << "a tile for each subgroup of each core";

@@ -19,8 +19,7 @@ constexpr std::int64_t bytes_of_unit = 16, quad = 4, values_of_unit = 8;
 constexpr std::int64_t lanes_with_places = 32;  // shaders/common/placed_matrices.glslh
 // Of sdpa_decode.comp: queries and keys of a product, and the least values of a head that invocations share.
 constexpr std::int64_t queries_of_decode = 8, keys_of_decode = 16, width_of_decode = 32;
-// One subgroup a tile is enough where so few keys are left to a workgroup, which then needs nobody to join
-// it.
+// So few keys are left to one workgroup, with a subgroup for each tile: nothing is joined.
 constexpr std::int64_t most_keys_of_one_workgroup = 128;
 constexpr std::int64_t few_subgroups = 4, many_subgroups = 8;
 
@@ -97,7 +96,7 @@ std::int64_t splits_by_default(const BuildContext& context, const Sdpa& op, cons
   return std::max(at_most(cores, 1), tiling.width <= 64 ? at_most(2 * cores, 2) : 1);
 }
 
-/// It binds q, k, v, y, the parts, the counters, and a mask. In a chain nobody may read what it writes
+/// It binds q, k, v, y, the parts, the counters, and a mask. In a chain no dispatch may read what it writes
 /// (docs/trust.md).
 bool joins_itself_by_default(const BuildContext& context, const Sdpa& op, const AttentionTiling& tiling) {
   const std::uint32_t buffers = op.masked ? 7 : 6;

@@ -144,10 +144,14 @@ void Experiment::fill_by_host(gpu::Workspace& workspace, const Poisons& poisons)
       workspace.write(resource_of(i), with_guards(i, poisons.guards));
     }
   }
-  for (const Resource scratch : scratch_with_memory(*program_)) {
-    ByteBuffer bytes(workspace.size(scratch));
-    fill_poison(bytes, poison_of(poisons.outputs, scratch));
-    workspace.write(scratch, bytes);
+  poison_by_host(workspace, scratch_with_memory(*program_), poisons.outputs);
+}
+
+void Experiment::poison_by_host(gpu::Workspace& workspace, std::span<const Resource> scratch, Poison poison) {
+  for (const Resource one : scratch) {
+    ByteBuffer bytes(workspace.size(one));
+    fill_poison(bytes, poison_of(poison, one));
+    workspace.write(one, bytes);
   }
 }
 
@@ -275,11 +279,7 @@ void Experiment::poison_joined(gpu::Workspace& workspace, Poison poison) {
   std::vector<Resource> written = written_when_timed();
   std::erase_if(written, [](Resource one) { return one.kind == Resource::Kind::Tensor; });
   if (originals_) return originals_->poison(workspace, written, poison);
-  for (const Resource scratch : written) {
-    ByteBuffer bytes(workspace.size(scratch));
-    fill_poison(bytes, poison_of(poison, scratch));
-    workspace.write(scratch, bytes);
-  }
+  poison_by_host(workspace, written, poison);
 }
 
 RunResult Experiment::run(const Poisons& poisons, std::span<const gpu::Executable::Overwrite> overwrites) {

@@ -113,6 +113,7 @@ class Experiment {
   ByteBuffer poisoned_output(std::size_t tensor, Poison guards, Poison outputs) const;
   void fill(gpu::Workspace& workspace, const Poisons& poisons);
   void fill_by_host(gpu::Workspace& workspace, const Poisons& poisons);
+  void poison_by_host(gpu::Workspace& workspace, std::span<const Resource> scratch, Poison poison);
   /// Fills the scratch that holds zeros when a program begins.
   void fill_with_zeros(gpu::Workspace& workspace, const Poisons& poisons);
   void inspect_zeros(std::vector<Finding>& found) const;

@@ -183,12 +183,7 @@ void Originals::poison(gpu::Workspace& workspace, std::span<const Resource> reso
 }
 
 void Originals::poison_outputs(gpu::Workspace& workspace, Poison poison) {
-  std::vector<gpu::DeviceMemory::Fill> fills;
-  for (const Resource output : outputs_) {
-    const Poison own = poison_of(poison, output);
-    fills.push_back({output, own, own});
-  }
-  memory_->poison(workspace, fills);
+  this->poison(workspace, outputs_, poison);
   begin_updated(workspace);
 }
 

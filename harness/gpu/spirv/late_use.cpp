@@ -69,8 +69,7 @@ class Analysis {
     if (!access_.is_understood()) return LateUse{"uses pointers in a way that is not understood", {}};
     std::optional<LateUse> found = LateUse{
         "has no barrier of the whole workgroup before it, which orders buffers, too, and after which inputs "
-        "are not "
-        "used",
+        "are not used",
         {}};
     each_of(flow_, [&](const FlowInstruction& one, FlowPlace place) {
       if (!found || !is_border(one)) return;
