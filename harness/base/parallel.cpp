@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <exception>
+#include <sys/resource.h>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -30,6 +31,8 @@ std::int64_t usual_threads() {
   const std::int64_t limit = most_threads();
   return limit > 0 ? limit : hardware_threads();
 }
+
+constexpr int lowest_priority = 19;
 
 /// State of all background threads. A process has it once, because it has one CPU.
 struct Background {
@@ -165,6 +168,9 @@ void limit_parallel_threads(int most) {
 
 BackgroundThread::BackgroundThread() {
   in_background() = true;
+  // Linux keeps a priority for each thread, and 0 is the calling one. Where it fails, all are equal, as
+  // before.
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, lowest_priority));
 }
 
 BackgroundThread::~BackgroundThread() {

@@ -25,7 +25,7 @@ void limit_parallel_threads(int most);
 
 /// Marks the current thread as a background thread while the object lives. parallel_for on it uses only the
 /// threads that limit_background_threads() allows, as they become free. Other threads are not affected by
-/// background work.
+/// background work: the thread, and those that it starts, have the system's lowest priority until they end.
 class BackgroundThread {
  public:
   BackgroundThread();

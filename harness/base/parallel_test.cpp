@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
@@ -123,16 +125,23 @@ int most_at_once(std::int64_t count) {
   return most;
 }
 
+/// Runs `body` on a thread of its own, which is a background thread.
+void run_in_background(const std::function<void()>& body) {
+  std::thread([&] {
+    const BackgroundThread background;
+    body();
+  }).join();
+}
+
 TEST(BackgroundTest, ALoopGetsNoMoreThreadsThanTheBackgroundHas) {
   limit_parallel_threads(8);
   limit_background_threads(2);
-  {
-    const BackgroundThread background;
+  run_in_background([] {
     const BackgroundWork busy;
     EXPECT_TRUE(is_in_background());
     for (int i = 0; i < 20; ++i) EXPECT_LE(most_at_once(1000), 2);
     EXPECT_EQ(visits(1001, 1), std::vector<int>(1001, 1));
-  }
+  });
   EXPECT_FALSE(is_in_background());
   limit_background_threads(0);
   limit_parallel_threads(0);
@@ -141,24 +150,46 @@ TEST(BackgroundTest, ALoopGetsNoMoreThreadsThanTheBackgroundHas) {
 TEST(BackgroundTest, ALoopOfABusyBackgroundIsItsThreadsAlone) {
   limit_parallel_threads(4);
   limit_background_threads(2);
-  {
-    const BackgroundThread background;
+  run_in_background([] {
     const BackgroundWork own;
     const BackgroundWork other;
     EXPECT_EQ(most_at_once(1000), 1);
-  }
+  });
   limit_background_threads(0);
   limit_parallel_threads(0);
 }
 
 TEST(BackgroundTest, AnExceptionIsRethrownThereToo) {
   limit_parallel_threads(4);
-  {
-    const BackgroundThread background;
+  run_in_background([] {
     const BackgroundWork busy;
     EXPECT_THROW(parallel_for(1000, 1, [](std::int64_t, std::int64_t) { throw std::runtime_error("chunk"); }),
                  std::runtime_error);
-  }
+  });
+  limit_parallel_threads(0);
+}
+
+int own_priority() {
+  return ::getpriority(PRIO_PROCESS, 0);  // of the thread, on Linux
+}
+
+TEST(BackgroundTest, ItsThreadsHaveTheLowestPriorityAndNoOthers) {
+  const int usual = own_priority();
+  limit_parallel_threads(4);
+  std::mutex mutex;
+  std::map<std::thread::id, int> seen;
+  run_in_background([&] {
+    const BackgroundWork busy;
+    while (seen.size() < 2) {  // until a helper has had a chunk
+      parallel_for(1000, 1, [&](std::int64_t, std::int64_t) {
+        const std::scoped_lock lock(mutex);
+        seen[std::this_thread::get_id()] = own_priority();
+      });
+    }
+  });
+  for (const auto& [thread, priority] : seen) EXPECT_EQ(priority, 19);
+  EXPECT_EQ(own_priority(), usual);
+  parallel_for(1000, 1, [&](std::int64_t, std::int64_t) { EXPECT_EQ(own_priority(), usual); });
   limit_parallel_threads(0);
 }
 

@@ -255,6 +255,52 @@ double element_at(DType dtype, const std::byte* bytes) {
   throw std::logic_error("element_at: not a dtype");
 }
 
+namespace {
+
+double widened(Half value) {
+  return to_float(value);
+}
+template <class T>
+double widened(T value) {
+  return static_cast<double>(value);
+}
+
+template <class T>
+void widen_all(std::span<const T> from, std::span<double> to) {
+  std::ranges::transform(from, to.begin(), [](T value) { return widened(value); });
+}
+
+}  // namespace
+
+void HostTensor::widen(std::int64_t first, std::span<double> to) const {
+  const auto part = [&]<class T>(std::span<const T> all) {
+    widen_all(all.subspan(static_cast<std::size_t>(first), to.size()), to);
+  };
+  if (first < 0 || first > numel_ || std::ssize(to) > numel_ - first) {
+    throw std::logic_error("elements " + std::to_string(first) + " to " +
+                           std::to_string(first + std::ssize(to)) + " of a tensor of " +
+                           std::to_string(numel_) + " were asked for");
+  }
+  switch (dtype_) {
+    case DType::F32:
+      return part(as<float>());
+    case DType::F16:
+      return part(as<Half>());
+    case DType::I32:
+      return part(as<std::int32_t>());
+    case DType::I16:
+      return part(as<std::int16_t>());
+    case DType::I8:
+      return part(as<std::int8_t>());
+    case DType::U8:
+      return part(as<std::uint8_t>());
+    case DType::F64:
+      return part(as<double>());
+    case DType::I64:
+      return part(as<std::int64_t>());
+  }
+}
+
 void HostTensor::check(DType asked) const {
   if (asked == dtype_) return;
   throw std::logic_error("a tensor of dtype " + std::string(name_of(dtype_)) + " was read as " +

@@ -68,6 +68,8 @@ class HostTensor {
 
   /// Returns element `index` of any dtype, widened to double (exact except for I64 above 2^53).
   double at(std::int64_t index) const;
+  /// Writes the elements from `first` on, as many as `to` has, as at() returns them.
+  void widen(std::int64_t first, std::span<double> to) const;
 
  private:
   struct Anything {};

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -86,6 +87,10 @@ double round_trip(T value) {
   tensor.as<T>()[1] = value;
   EXPECT_EQ(tensor.at(0), 0);
   EXPECT_EQ(tensor.at(2), 0);
+  std::array<double, 2> widened{};
+  tensor.widen(1, widened);
+  EXPECT_EQ(widened[0], tensor.at(1));
+  EXPECT_EQ(widened[1], 0);
   return tensor.at(1);
 }
 
@@ -129,6 +134,15 @@ TEST(HostTensorTest, ReadingAsAnotherTypeIsAMistake) {
   EXPECT_NO_THROW(tensor.as<std::int8_t>());
   EXPECT_THROW(tensor.as<std::uint8_t>(), std::logic_error);
   EXPECT_THROW(std::as_const(tensor).as<float>(), std::logic_error);
+}
+
+TEST(HostTensorTest, WideningPastTheEndIsAMistake) {
+  const HostTensor tensor(DType::F32, {3});
+  std::array<double, 2> to{};
+  EXPECT_THROW(tensor.widen(2, to), std::logic_error);
+  EXPECT_THROW(tensor.widen(-1, to), std::logic_error);
+  EXPECT_THROW(tensor.widen(4, std::span(to).first(0)), std::logic_error);
+  EXPECT_NO_THROW(tensor.widen(3, std::span(to).first(0)));
 }
 
 TEST(HostTensorTest, AnElementPastTheEndIsAMistake) {

@@ -81,16 +81,22 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
                       bool in_quads) {
   const RowSharing sharing = row_sharing(context);
   Dispatch dispatch{.label = std::move(label), .shader = std::move(shader)};
-  dispatch.defines = {{"F16", flag(context.tensors[0].dtype == DType::F16)},
-                      {"WHOLE_ROWS", flag(in_quads && sharing.width % quad == 0)},
-                      texture_define(context.forms[0])};
+  const bool is_f16 = context.tensors[0].dtype == DType::F16;
+  const bool is_whole = in_quads && sharing.width % quad == 0;
   dispatch.local_size = {static_cast<std::uint32_t>(sharing.local), 1, 1};
   dispatch.workgroups = fold_grid(sharing.rows * sharing.columns, dispatch.local_size[0],
                                   context.device.max_workgroup_count[0]);
   const std::int64_t invocations = sharing.local * dispatch.workgroups[0] * dispatch.workgroups[1];
+  const bool is_complete = sharing.is_complete(invocations);
+  const bool in_pairs =
+      is_f16 && is_whole && is_complete && sharing.steps() % 2 == 0 && !is_texture(context.forms[0]);
+  dispatch.defines = {{"F16", flag(is_f16)},
+                      {"WHOLE_ROWS", flag(is_whole)},
+                      {"PAIRS", flag(in_pairs)},
+                      texture_define(context.forms[0])};
   dispatch.constants = {{"column_bits", log2_of(sharing.columns)},
                         {"kept", static_cast<std::uint32_t>(std::min(sharing.steps(), most_kept))},
-                        {"complete", sharing.is_complete(invocations) ? 1U : 0U}};
+                        {"complete", is_complete ? 1U : 0U}};
   if (is_texture(context.forms[0])) {
     dispatch.constants.push_back({"slice_height", static_cast<std::uint32_t>(context.physical(0).dims().h)});
   }

@@ -79,6 +79,25 @@ TEST_P(RowsTest, RowsThatFillTheirInvocationsAreNotChecked) {
   }
 }
 
+TEST_P(RowsTest, HalvesAreTakenInPairsOfQuadsWhereAnInvocationKeepsPairs) {
+  const auto in_pairs = [this](const Trial& point) {
+    return testing::Matches(testing::Contains(Define{"PAIRS", "1"}))(program_of(point).dispatches[0].defines);
+  };
+  for (const auto& [shape, dtype, pairs] : {std::tuple{Shape{4, 64}, "f16", true},
+                                            {Shape{4, 16}, "f16", true},
+                                            {Shape{4, 48}, "f16", true},
+                                            {Shape{4, 40}, "f16", false},  // five quads each
+                                            {Shape{4, 8}, "f16", false},
+                                            {Shape{3, 64}, "f16", false},
+                                            {Shape{4, 64}, "f32", false}}) {
+    Trial point = trial(shape, dtype, true);
+    point.tune = {{"columns", 2}, {"local_size", 4}};
+    EXPECT_EQ(in_pairs(point), pairs) << to_string(shape) << " " << dtype;
+    EXPECT_FALSE(in_pairs(in_textures(point)));
+    expect_right(point);
+  }
+}
+
 TEST_P(RowsTest, TexturesOfEveryRankHoldRows) {
   for (const Shape& shape :
        {Shape{7}, Shape{5, 8}, Shape{3, 5, 9}, Shape{2, 3, 5, 132}, Shape{2, 3, 1, 131}}) {

@@ -98,11 +98,12 @@ Program build(const BuildContext& context) {
   add_attention(dispatch, op, log2_of_e);
   dispatch.defines = {{"MASKED", flag(op.masked)}};  // the others are the kernels' own
   set_kernel(dispatch, tiling);
-  const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), tiling.rows_of_workgroup());
+  const std::int64_t blocks = blocks_of_head(op, tiling);
   const std::int64_t workgroups = op.batch * op.kv_heads * blocks * tiling.splits;
   dispatch.push.add(blocks);
   if (!tiling.in_registers || tiling.shares_keys) dispatch.push.add(tiling.splits).add(tiling.split_keys);
   dispatch.push.add(workgroups);
+  if (tiling.in_registers && !tiling.shares_keys) dispatch.push.add(std::min(tiling.first_turn, workgroups));
   set_constant(dispatch, "pool_units", tiling.pool_units());
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   bind_mask(dispatch, context, op);
@@ -166,7 +167,7 @@ std::vector<Tunable> tunables() {
   return {
       {.name = "tile_keys",
        .doc = "keys of a tile; by default 16 where subgroups share keys, else 64 where scores stay in "
-              "registers or D is at most 64, else 32",
+              "registers or D is at most 64, else 32; of four subgroups with D above 64 32",
        .allowed = {16, 32, 64}},
       {.name = "scores",
        .doc = "where scores become weights: 1: shared memory, 2: registers; by default registers where the "
@@ -179,6 +180,11 @@ std::vector<Tunable> tunables() {
        .doc = "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries, or for few "
               "queries of at most 256 keys whose scores stay in registers",
        .allowed = {1, 2, 4, 8}},
+      {.name = "first_turn",
+       .max = 65535,
+       .doc = "many queries, scores in registers: workgroups that begin with the queries that see most keys; "
+              "the others begin with those that see fewest; by default one for each shader core where there "
+              "are more, but not more than two, of four subgroups, else all"},
       {.name = "splits",
        .max = most_splits_of_sdpa,
        .doc = "workgroups that share the keys of a query, and whose subgroups do; by default chosen where a "

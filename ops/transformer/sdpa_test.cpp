@@ -130,19 +130,40 @@ TEST_F(SdpaTest, LongContextsAreSplitByDefaultAndShortOnesAreNot) {
   EXPECT_EQ(splits(1 << 20), most_splits_of_sdpa);
 }
 
-TEST_F(SdpaTest, TilesOfPromptsAreSharedByEightSubgroupsWhereThatKeepsThreeQuartersOfTheCoresBusy) {
-  const auto subgroups = [&](std::int64_t tokens, std::uint32_t cores) {
+/// A prompt of 32 heads of 128, which share 8 of the cache, on a device with so many shader cores.
+class PromptOnManyCores : public SdpaTest {
+ protected:
+  AttentionTiling tiling(std::int64_t tokens, std::uint32_t cores, std::int64_t scores,
+                         bool causal = true) const {
     Trial point = trial({tokens, 32, 8, 128}, "coopmat", "f16");
-    point.tune = {{"plain", 1}, {"scores", 2}};
+    point.params.set("causal", causal);
+    point.tune = {{"plain", 1}, {"scores", scores}};
     DeviceInfo device;
     device.shader_cores = cores;
     device.subgroup_size = 32;
     device.max_shared_bytes = 49152;
     const std::vector<TensorSpec> tensors = op.tensors(point.params);
-    return attention_tiling({point.params, tensors, point.forms, device, point.tune}).subgroups;
-  };
-  EXPECT_EQ(subgroups(512, 170), 8) << "4 x 512 queries of 8 heads, 128 a workgroup: 128 workgroups";
-  EXPECT_EQ(subgroups(512, 171), 4);
+    return attention_tiling({point.params, tensors, point.forms, device, point.tune});
+  }
+};
+
+TEST_F(PromptOnManyCores, EightSubgroupsShareTilesInMemoryWhereThreeQuartersOfTheCoresAreBusy) {
+  EXPECT_EQ(tiling(512, 170, 1).subgroups, 8)
+      << "4 x 512 queries of 8 heads, 128 a workgroup: 128 workgroups";
+  EXPECT_EQ(tiling(512, 171, 1).subgroups, 4);
+}
+
+TEST_F(PromptOnManyCores, FourShareThemWhereAllWorkgroupsBeginAtOnceTwoOnACore) {
+  const AttentionTiling at_once = tiling(512, 128, 2);
+  EXPECT_EQ(at_once.subgroups, 4) << "64 queries a workgroup: 256 workgroups";
+  EXPECT_EQ(at_once.keys, 32);
+  EXPECT_EQ(at_once.first_turn, 128) << "a long one on each core, and then a short one";
+  const AttentionTiling in_turns = tiling(512, 127, 2);
+  EXPECT_EQ(in_turns.subgroups, 8);
+  EXPECT_EQ(in_turns.keys, 64);
+  EXPECT_EQ(in_turns.first_turn, 128) << "all of them";
+  EXPECT_EQ(tiling(512, 300, 2).first_turn, 256) << "all of them, one on a core";
+  EXPECT_EQ(tiling(512, 128, 2, false).subgroups, 8) << "all see as many keys";
 }
 
 /// How one token of 32 heads, which share 8 of the cache, is computed on an H200.

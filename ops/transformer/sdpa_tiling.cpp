@@ -22,6 +22,8 @@ constexpr std::int64_t queries_of_decode = 8, keys_of_decode = 16, width_of_deco
 // So few keys are left to one workgroup, with a subgroup for each tile: nothing is joined.
 constexpr std::int64_t most_keys_of_one_workgroup = 128;
 constexpr std::int64_t few_subgroups = 4, many_subgroups = 8;
+// Of few subgroups, on a shader core: registers have no room for more.
+constexpr std::int64_t workgroups_at_once = 2;
 
 std::int64_t queries_of_head(const Sdpa& op) {
   return op.tokens * op.heads_of_group();
@@ -47,22 +49,28 @@ std::int64_t cores_for_block(const BuildContext& context, const Sdpa& op, const 
   return std::max<std::int64_t>(1, context.device.shader_cores_or_assumed() / blocks);
 }
 
+/// Of many queries, whose subgroups share tiles of keys.
+std::int64_t workgroups_of(const Sdpa& op, const AttentionTiling& tiling, std::int64_t subgroups) {
+  return op.batch * op.kv_heads * div_up(queries_of_head(op), subgroups * tiling.rows());
+}
+
 /// Twice as many
 /// - where a single workgroup reads all keys, or enough of them for a tile each on every shader core: fewer
 ///   parts are joined then
-/// - where the tiles of long heads are used twice as often and yet enough workgroups are left
+/// - where the tiles of long heads are used twice as often and yet enough workgroups are left, unless all of
+///   those of few subgroups begin at once, two on a shader core, of which one sees many keys and one few
 std::int64_t subgroups_by_default(const BuildContext& context, const Sdpa& op,
                                   const AttentionTiling& tiling) {
   if (tiling.decodes()) {
-    const std::int64_t enough = cores_for_block(context, op, tiling) * many_subgroups * tiling.keys;
+    const std::int64_t enough = cores_for_block(context, op, tiling) * many_subgroups * keys_of_decode;
     const bool is_alone = op.valid() <= most_keys_of_one_workgroup;
     return is_alone || op.valid() >= enough ? many_subgroups : few_subgroups;
   }
   if (tiling.shares_keys || op.width <= 64) return few_subgroups;
-  const std::int64_t blocks = div_up(queries_of_head(op), many_subgroups * tiling.rows());
   const std::int64_t cores = context.device.shader_cores_or_assumed();
-  const bool is_enough = 4 * op.batch * op.kv_heads * blocks >= 3 * cores;
-  return is_enough ? many_subgroups : few_subgroups;
+  const bool begin_at_once = workgroups_of(op, tiling, few_subgroups) <= workgroups_at_once * cores;
+  if (tiling.in_registers && op.causal && begin_at_once) return few_subgroups;
+  return 4 * workgroups_of(op, tiling, many_subgroups) >= 3 * cores ? many_subgroups : few_subgroups;
 }
 
 /// Where scores go through shared memory, an invocation stores eight weights of a row at once; subgroups that
@@ -77,7 +85,8 @@ std::int64_t least_keys(const AttentionTiling& tiling) {
 
 std::int64_t keys_by_default(const AttentionTiling& tiling) {
   if (tiling.decodes()) return keys_of_decode;
-  if (tiling.in_registers) return 64;
+  // Tiles of 64 keys leave too few registers for two workgroups of long heads.
+  if (tiling.in_registers) return tiling.width > 64 && tiling.subgroups <= few_subgroups ? 32 : 64;
   if (tiling.shares_keys) return least_keys(tiling);
   return tiling.width > 64 ? least_keys(tiling) : std::max<std::int64_t>(64, least_keys(tiling));
 }
@@ -102,6 +111,14 @@ bool joins_itself_by_default(const BuildContext& context, const Sdpa& op, const 
   const std::uint32_t buffers = op.masked ? 7 : 6;
   return tiling.decodes() && !context.is_node_of_chain &&
          buffers <= context.device.max_storage_buffers_per_stage;
+}
+
+std::int64_t first_turn_by_default(const BuildContext& context, const Sdpa& op,
+                                   const AttentionTiling& tiling) {
+  const std::int64_t workgroups = workgroups_of(op, tiling, tiling.subgroups);
+  const std::int64_t cores = context.device.shader_cores_or_assumed();
+  const bool share_cores = tiling.subgroups == few_subgroups && workgroups <= workgroups_at_once * cores;
+  return share_cores ? std::min(cores, workgroups) : workgroups;
 }
 
 void set_splits(const BuildContext& context, const Sdpa& op, AttentionTiling& tiling) {
@@ -161,6 +178,10 @@ std::optional<std::string> lanes_unsupported_reason(const AttentionTiling& tilin
 
 }  // namespace
 
+std::int64_t blocks_of_head(const references::Sdpa& op, const AttentionTiling& tiling) {
+  return div_up(queries_of_head(op), tiling.rows_of_workgroup());
+}
+
 std::int64_t AttentionTiling::rows() const {
   return decodes() ? queries_of_decode : fragments_m * fragment.m;
 }
@@ -201,9 +222,11 @@ AttentionTiling attention_tiling(const BuildContext& context) {
   tiling.in_registers = context.tuned("scores", by_default ? 2 : 1) == 2;
   const std::int64_t plain_lanes = tiling.in_registers ? lanes_with_places : tiling.fragment.m;
   tiling.lanes = tiling.plain ? context.tuned("lanes", plain_lanes) : context.device.subgroup_size;
-  tiling.keys = context.tuned("tile_keys", keys_by_default(tiling));
   tiling.subgroups = context.tuned("subgroups", subgroups_by_default(context, op, tiling));
+  tiling.keys = context.tuned("tile_keys", keys_by_default(tiling));
   fit_shared_memory(context, tiling);
+  tiling.first_turn = context.tuned("first_turn", 0);
+  if (tiling.first_turn == 0) tiling.first_turn = first_turn_by_default(context, op, tiling);
   set_splits(context, op, tiling);
   tiling.joins_itself = context.tuned("join", joins_itself_by_default(context, op, tiling) ? 2 : 1) == 2;
   return tiling;

@@ -2,6 +2,7 @@
 
 #include "harness/op/op.h"
 #include "ops/linear/coopmat_tiling.h"
+#include "references/transformer/sdpa.h"
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,9 @@ struct AttentionTiling {
   std::int64_t splits = 1;   ///< workgroups that share the keys of a query
   std::int64_t split_keys = 1;
   bool joins_itself = false;  ///< the last of these workgroups joins what they have
+  /// sdpa_registers.comp: workgroups that begin with the queries that see most keys; those after them begin
+  /// with the queries that see fewest.
+  std::int64_t first_turn = 1;
 
   bool decodes() const { return in_registers && shares_keys; }
   std::int64_t rows() const;  ///< queries of a subgroup
@@ -46,6 +50,8 @@ inline constexpr std::int64_t most_columns_of_head = 8;
 inline constexpr LinearKind kind_of_attention{XKind::Real, WeightKind::Int8};
 
 AttentionTiling attention_tiling(const BuildContext& context);
+/// Into how many workgroups the queries of a head of the cache go.
+std::int64_t blocks_of_head(const references::Sdpa& op, const AttentionTiling& tiling);
 /// Why the device cannot run this tiling, or nothing.
 std::optional<std::string> tiling_unsupported_reason(const AttentionTiling& tiling, const DeviceInfo& device);
 

@@ -38,9 +38,9 @@ void main() {
   const RowPart part = this_part();
   // Weights and biases are loaded before the sums are known: later, each row would wait for them again.
   KEPT_QUAD quads[MOST_KEPT], weights[MOST_KEPT], biases[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, part.first + i * COLUMNS);
-  for (uint i = 0u; i < kept; ++i) weights[i] = load_w(part, part.first + i * COLUMNS);
-  for (uint i = 0u; i < kept; ++i) biases[i] = load_b(part, part.first + i * COLUMNS);
+  LOAD_KEPT(quads, load_x)
+  LOAD_KEPT(weights, load_w)
+  LOAD_KEPT(biases, load_b)
   vec4 total = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) add_quad(total, values_of(quads[i]));
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
@@ -50,18 +50,14 @@ void main() {
 
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
-    add_quad(squares, scaled_squares(deviations(part, part.first + i * COLUMNS, quads[i], mean)));
+    add_quad(squares, scaled_squares(deviations(part, kept_place(part, i), quads[i], mean)));
   }
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
     add_quad(squares, scaled_squares(deviations(part, place, load_x(part, place), mean)));
   }
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
-  for (uint i = 0u; i < kept; ++i) {
-    const uint place = part.first + i * COLUMNS;
-    if (!exists(part, place)) continue;
-    store_y(part, place, normalized(deviations(part, place, quads[i], mean), inverse, weights[i], biases[i]));
-  }
+  STORE_KEPT(store_y, normalized(deviations(part, kept_place(part, i), quads[i], mean), inverse, weights[i], biases[i]))
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
     const vec4 apart = deviations(part, place, load_x(part, place), mean);
     store_y(part, place, normalized(apart, inverse, load_w(part, place), load_b(part, place)));

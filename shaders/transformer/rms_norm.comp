@@ -33,9 +33,19 @@ vec4 added(vec4 values, vec4 more) {
 KEPT_QUAD load_values(RowPart part, uint place) {
   return kept_of(added(values_of(load_x(part, place)), values_of(load_residual(part, place))));
 }
+#if PAIRS
+uvec4 load_values_pair(RowPart part, uint place) {
+  const uvec4 of_x = load_x_pair(part, place), more = load_residual_pair(part, place);
+  return uvec4(kept_of(added(values_of(of_x.xy), values_of(more.xy))),
+               kept_of(added(values_of(of_x.zw), values_of(more.zw))));
+}
+#endif
 void keep_values(RowPart part, uint place, KEPT_QUAD quad) { store_h(part, place, values_of(quad)); }
 #else
 KEPT_QUAD load_values(RowPart part, uint place) { return load_x(part, place); }
+#if PAIRS
+uvec4 load_values_pair(RowPart part, uint place) { return load_x_pair(part, place); }
+#endif
 void keep_values(RowPart part, uint place, KEPT_QUAD quad) {}
 #endif
 
@@ -43,14 +53,13 @@ void main() {
   const RowPart part = this_part();
   // Weights are loaded before the sum is known: later, each row would wait for them again.
   KEPT_QUAD quads[MOST_KEPT], weights[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) quads[i] = load_values(part, part.first + i * COLUMNS);
-  for (uint i = 0u; i < kept; ++i) weights[i] = load_w(part, part.first + i * COLUMNS);
+  LOAD_KEPT(quads, load_values)
+  LOAD_KEPT(weights, load_w)
   vec4 squares = vec4(0.0);
-  for (uint i = 0u; i < kept; ++i) {
-    const uint place = part.first + i * COLUMNS;
-    add_quad(squares, scaled_squares(values_of(quads[i])));
-    if (exists(part, place)) keep_values(part, place, quads[i]);
-  }
+  for (uint i = 0u; i < kept; ++i) add_quad(squares, scaled_squares(values_of(quads[i])));
+#if RESIDUAL
+  STORE_KEPT(store_h, values_of(quads[i]))
+#endif
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
     const KEPT_QUAD more = load_values(part, place);
     add_quad(squares, scaled_squares(values_of(more)));
@@ -58,10 +67,7 @@ void main() {
   }
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
-  for (uint i = 0u; i < kept; ++i) {
-    const uint place = part.first + i * COLUMNS;
-    if (exists(part, place)) store_y(part, place, products(values_of(quads[i]), inverse, values_of(weights[i])));
-  }
+  STORE_KEPT(store_y, products(values_of(quads[i]), inverse, values_of(weights[i])))
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
     const vec4 values = values_of(load_values(part, place));
     store_y(part, place, products(values, inverse, values_of(load_w(part, place))));

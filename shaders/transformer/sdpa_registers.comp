@@ -17,7 +17,7 @@
 #define Q8 0
 #define MORE_NUMBERS                                         \
   uint blocks; /* tiles of queries of a head of the cache */ \
-  uint workgroups;
+  uint workgroups, first_turn;
 #include "common/indexing.glslh"
 #include "common/unroll.glslh"
 #include "transformer/sdpa.glslh"
@@ -245,10 +245,16 @@ void add_tile(uint first, const bool hides) {
   }
 }
 
+// The first turn takes the blocks with most keys, from the longest on, the others follow from the shortest on: where
+// all begin at once, two on a shader core, a long and a short one share it.
+uint place_by_length(uint number) {
+  return number < push.first_turn ? number : push.workgroups - 1u - (number - push.first_turn);
+}
+
 void main() {
   const uint number = flat_workgroup();
   if (number >= push.workgroups) return;
-  const HeadBlock own = block_of_workgroup(number, push.workgroups / push.blocks, push.blocks);
+  const HeadBlock own = block_of_workgroup(place_by_length(number), push.workgroups / push.blocks, push.blocks);
   const uint head = own.head, block = own.block;
   const uint rows_of_workgroup = SUBGROUPS * ROWS;
   uint rows[2];

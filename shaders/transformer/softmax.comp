@@ -48,13 +48,14 @@ vec4 shares_of(vec4 weights, float inverse) {
 }
 
 void store_row(RowPart part, vec4 values) {
-  for (uint place = part.first; place < part.last; place += COLUMNS) store_y(part, place, values);
+  STORE_KEPT(store_y, values)
+  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) store_y(part, place, values);
 }
 
 void main() {
   const RowPart part = this_part();
   KEPT_QUAD quads[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, part.first + i * COLUMNS);
+  LOAD_KEPT(quads, load_x)
   uint key = 0u;
   for (uint i = 0u; i < kept; ++i) key = max(key, largest_key_of(values_of(quads[i])));
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
@@ -76,10 +77,7 @@ void main() {
   } else if (key <= KEY_OF_MINUS_INFINITY) {
     store_row(part, vec4(0.0));
   } else {
-    for (uint i = 0u; i < kept; ++i) {
-      const uint place = part.first + i * COLUMNS;
-      if (exists(part, place)) store_y(part, place, shares_of(weights_of(values_of(quads[i]), largest), inverse));
-    }
+    STORE_KEPT(store_y, shares_of(weights_of(values_of(quads[i]), largest), inverse))
     for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
       store_y(part, place, shares_of(weights_of(values_of(load_x(part, place)), largest), inverse));
     }

@@ -93,7 +93,7 @@ void store_quad(RowPart part, uint place, uint row, ivec4 values) {
 void main() {
   const RowPart part = this_part();
   LOADED_QUAD quads[MOST_KEPT];
-  for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, part.first + i * COLUMNS);
+  for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, kept_place(part, i));
   uint bits = 0u;
   for (uint i = 0u; i < kept; ++i) bits = max(bits, bits_of_largest(values_of(quads[i])));
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
@@ -107,7 +107,7 @@ void main() {
   const float inverse = div_rn(1.0, scale_of_row);
   if ((part.lane & (COLUMNS - 1u)) == 0u) scale[guard_words + row] = scale_of_row;
   for (uint i = 0u; i < kept; ++i) {
-    const uint place = part.first + i * COLUMNS;
+    const uint place = kept_place(part, i);
     if (exists(part, place)) store_quad(part, place, row, quantized(values_of(quads[i]), inverse));
   }
   for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {

@@ -1,6 +1,7 @@
 #include "harness/engine/accuracy/accuracy.h"
 
 #include "harness/base/clock.h"
+#include "harness/base/parallel.h"
 #include "harness/engine/accuracy/mistrusted_output.h"
 #include "harness/engine/accuracy/output_check.h"
 #include "harness/report/record/words.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <mutex>
 #include <stdexcept>
 
 namespace assay {
@@ -27,12 +29,21 @@ struct Count {
   std::int64_t first = 0;
 };
 
+/// Calls `is_bad` on several threads.
 Count count_if(std::int64_t elements, const std::function<bool(std::int64_t)>& is_bad) {
-  Count count;
-  for (std::int64_t i = 0; i < elements; ++i) {
-    if (is_bad(i) && count.bad++ == 0) count.first = i;
-  }
-  return count;
+  Count all;
+  std::mutex mutex;
+  parallel_for(elements, cheap_grain, [&](std::int64_t first, std::int64_t last) {
+    Count count;
+    for (std::int64_t i = first; i < last; ++i) {
+      if (is_bad(i) && count.bad++ == 0) count.first = i;
+    }
+    if (count.bad == 0) return;
+    const std::lock_guard lock(mutex);
+    all.first = all.bad > 0 ? std::min(all.first, count.first) : count.first;
+    all.bad += count.bad;
+  });
+  return all;
 }
 
 /// Refuses an impl that states no unit error or one that would accept everything: its answer would not be

@@ -308,6 +308,26 @@ TEST(Judge, CountsFlipsOfAllChunks) {
   EXPECT_EQ(seen.flips, 10);
 }
 
+TEST(Judge, BoundedElementsOfAllBlocksAreJudgedAsEachAlone) {
+  const std::size_t count = 70'001;
+  const Output output = bounded_output(f16(std::vector<float>(count, 1)), std::vector<float>(count, 0.5F));
+  std::vector<float> values(count, 1.25F);
+  const OutputCheck right = check(output, f16(values));
+  EXPECT_TRUE(right.pass);
+  EXPECT_EQ(right.max_abs_err, 0.25);
+  EXPECT_EQ(right.err_over_bound, 0.5);
+  values[1'023] = 2;
+  values[1'024] = nan;
+  values[70'000] = -1;
+  const OutputCheck seen = check(output, f16(values));
+  EXPECT_EQ(seen.mismatches, 3);
+  EXPECT_EQ(seen.first_bad, 1'023);
+  EXPECT_EQ(seen.max_abs_err, inf) << "NaN is infinitely wrong";
+  values[1'024] = 1;
+  EXPECT_EQ(check(output, f16(values)).max_abs_err, 2);
+  EXPECT_EQ(check(output, f16(values)).err_over_bound, 4);
+}
+
 TEST(Judge, RefusesAnAnswerOfAnotherTypeOrShape) {
   EXPECT_THROW(check(exact_output(i8({1, 2})), f32({1.0F, 2.0F})), std::logic_error);
   EXPECT_THROW(check(exact_output(i8({1, 2})), i8({1, 2, 3})), std::logic_error);

@@ -7,19 +7,30 @@
 
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
 namespace assay {
 namespace {
 
-/// The most that a reference gives for an element: value, bound, magnitude and the value before rounding.
-constexpr std::size_t bytes_of_answer = 3 * sizeof(float) + sizeof(double);
-
 constexpr std::size_t gib = std::size_t{1} << 30;
 constexpr std::uint64_t share_of_memory = 16;
 
 }  // namespace
+
+std::size_t bytes_of_answer(const TensorSpec& output) {
+  const std::size_t value = size_of(output.dtype);
+  switch (output.output_class) {
+    case OutputClass::Exact:
+      return value;
+    case OutputClass::Bounded:
+      return std::max(value, sizeof(double)) + 2 * sizeof(float);  // of float64, a bound and a magnitude
+    case OutputClass::Banded:
+      return value + sizeof(float) + sizeof(double);  // a magnitude, and the value before rounding
+  }
+  throw std::logic_error("bytes_of_answer: not a class of outputs");
+}
 
 std::size_t most_bytes_ahead(bool is_cpu_device, std::uint64_t memory_bytes) {
   if (is_cpu_device) return gib;
@@ -79,7 +90,7 @@ std::size_t RowPreparation::bytes_of_data(const PlannedGroup& group) const {
   std::size_t bytes = 0;
   for (const TensorSpec& spec : test_case.tensors) {
     const auto elements = static_cast<std::size_t>(numel(spec.shape));
-    bytes += elements * (spec.is_input() ? sizeof(float) : bytes_of_answer);
+    bytes += elements * (spec.is_input() ? size_of(spec.dtype) : bytes_of_answer(spec));
   }
   return bytes;
 }
@@ -93,7 +104,8 @@ void RowPreparation::work() {
   const SignalStack stack;
   std::unique_lock lock(mutex_);
   while (!is_ending_) {
-    const std::optional<std::size_t> job = busy_ < most_busy_ ? next_job() : std::nullopt;
+    const bool may_begin = busy_ < most_busy_ && awaited_ == 0;
+    const std::optional<std::size_t> job = may_begin ? next_job() : std::nullopt;
     if (!job) {
       changed_.wait(lock);
       continue;
@@ -214,7 +226,9 @@ std::optional<DataSet> RowPreparation::take(Slot& slot) {
   {
     std::unique_lock lock(mutex_);
     if (slot.state == State::Wanted) slot.state = State::Done;  // the row makes them itself
+    ++awaited_;
     changed_.wait(lock, [&] { return slot.state == State::Done; });
+    --awaited_;
     data = std::exchange(slot.data, std::nullopt);
     if (data) bytes_ -= slot.bytes;
   }
@@ -224,13 +238,13 @@ std::optional<DataSet> RowPreparation::take(Slot& slot) {
 
 RowPreparation::Hush::Hush(RowPreparation& owner) : owner_(owner) {
   const bool is_cpu = owner.context_.device.info().is_cpu();
-  const int half = std::max(1, static_cast<int>(owner.threads_.size() + 1) / 2);
+  const int most = std::max(1, static_cast<int>(owner.threads_.size() + 1) * 3 / 4);
   std::unique_lock lock(owner_.mutex_);
-  owner_.most_busy_ = is_cpu ? 0 : half;
+  owner_.most_busy_ = is_cpu ? 0 : most;
   if (is_cpu) {
     owner_.changed_.wait(lock, [&] { return owner_.busy_ == 0; });
   } else {
-    limit_background_threads(half);
+    limit_background_threads(most);
   }
 }
 

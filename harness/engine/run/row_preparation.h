@@ -25,6 +25,10 @@ inline constexpr std::size_t most_rows_ahead = 128;
 /// least 1 GiB, which is also the limit on a CPU device, and at most 8.
 std::size_t most_bytes_ahead(bool is_cpu_device, std::uint64_t memory_bytes);
 
+/// The bytes that a data set keeps of each element of an output: its value, and what its class needs besides
+/// (Expected).
+std::size_t bytes_of_answer(const TensorSpec& output);
+
 /// Threads that prepare rows before their turn: they compile the rows' pipelines, which the device keeps, and
 /// make the data of their groups. This changes only when work is done: work that fails here is repeated when
 /// the row itself needs it, and is then reported as the row's failure.
@@ -47,7 +51,7 @@ class RowPreparation {
   std::optional<DataSet> take_secret_data(std::size_t group);
 
   /// Restricts preparation while rows are timed. On a device that is the CPU nothing is prepared meanwhile,
-  /// and the constructor waits for work in progress; on other devices half of the CPU stays idle.
+  /// and the constructor waits for work in progress; on other devices a quarter of the CPU stays idle.
   class Hush {
    public:
     explicit Hush(RowPreparation& owner);
@@ -111,6 +115,9 @@ class RowPreparation {
   std::size_t bytes_ = 0;
   int busy_ = 0;
   int most_busy_;
+  /// Rows that wait for data which are being made. No other work begins meanwhile: threads that end theirs
+  /// help to make these (parallel_for).
+  int awaited_ = 0;
   bool is_ending_ = false;
   std::vector<std::thread> threads_;
 };

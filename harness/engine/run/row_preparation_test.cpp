@@ -17,5 +17,15 @@ TEST(MostBytesAhead, IsAShareOfTheMemoryWithinLimits) {
   EXPECT_EQ(most_bytes_ahead(true, 128 * gib), gib);
 }
 
+TEST(BytesOfAnswer, AreThoseOfTheValueAndOfWhatItsClassNeeds) {
+  const auto bytes = [](DType dtype, OutputClass output_class) {
+    return bytes_of_answer({.name = "y", .dtype = dtype, .output_class = output_class});
+  };
+  EXPECT_EQ(bytes(DType::I8, OutputClass::Exact), 1U);
+  EXPECT_EQ(bytes(DType::F32, OutputClass::Exact), 4U);
+  EXPECT_EQ(bytes(DType::F16, OutputClass::Bounded), 16U);
+  EXPECT_EQ(bytes(DType::I8, OutputClass::Banded), 13U);
+}
+
 }  // namespace
 }  // namespace assay
