@@ -52,8 +52,9 @@ bool same_number(double a, double b) {
 double to_double(Half value) {
   return to_float(value);
 }
-double to_double(double value) {
-  return value;
+template <class T>
+double to_double(T value) {
+  return static_cast<double>(value);
 }
 
 /// Returns the nearest number. Halves are converted through float, which the check of the way back covers
@@ -76,8 +77,9 @@ HostTensor convert_each(const HostTensor& tensor, const Shape& shape) {
   for (std::size_t i = 0; i < from.size(); ++i) {
     bool is_same = false;
     if constexpr (std::is_integral_v<From>) {
-      is_same = std::in_range<To>(from[i]);
-      to[i] = static_cast<To>(from[i]);
+      const From value = from[i];
+      is_same = std::in_range<To>(value);
+      to[i] = static_cast<To>(static_cast<std::int64_t>(value));
     } else {
       to[i] = nearest_float<To>(to_double(from[i]));
       is_same = same_number(to_double(from[i]), to_double(to[i]));
@@ -255,26 +257,10 @@ double element_at(DType dtype, const std::byte* bytes) {
   throw std::logic_error("element_at: not a dtype");
 }
 
-namespace {
-
-double widened(Half value) {
-  return to_float(value);
-}
-template <class T>
-double widened(T value) {
-  return static_cast<double>(value);
-}
-
-template <class T>
-void widen_all(std::span<const T> from, std::span<double> to) {
-  std::ranges::transform(from, to.begin(), [](T value) { return widened(value); });
-}
-
-}  // namespace
-
 void HostTensor::widen(std::int64_t first, std::span<double> to) const {
   const auto part = [&]<class T>(std::span<const T> all) {
-    widen_all(all.subspan(static_cast<std::size_t>(first), to.size()), to);
+    const std::span<const T> wanted = all.subspan(static_cast<std::size_t>(first), to.size());
+    std::ranges::transform(wanted, to.begin(), [](T value) { return to_double(value); });
   };
   if (first < 0 || first > numel_ || std::ssize(to) > numel_ - first) {
     throw std::logic_error("elements " + std::to_string(first) + " to " +

@@ -158,28 +158,30 @@ Output near_ties() {
   return banded_output(i8({10, 20, 30, 40}), {10.49, 19.51, 30, 40.5}, {1, 1, 1, 0});
 }
 
-constexpr AcceptanceTerms unit_error{.unit_error = 0.02};
+AcceptanceTerms fiftieth() {
+  return {.unit_error = 0.02};
+}
 
 TEST(JudgeBanded, TheOtherIntegerBesideATieIsAFlip) {
   const Output output = near_ties();
-  const OutputCheck seen = check(output, i8({11, 19, 30, 40}), unit_error);
+  const OutputCheck seen = check(output, i8({11, 19, 30, 40}), fiftieth());
   EXPECT_TRUE(seen.pass);
   EXPECT_EQ(seen.flips, 2);
   EXPECT_EQ(seen.mismatches, 0);
-  EXPECT_DOUBLE_EQ(seen.err_over_bound, 2 / output.accepting(unit_error).allowed_flips());
+  EXPECT_DOUBLE_EQ(seen.err_over_bound, 2 / output.accepting(fiftieth()).allowed_flips());
 }
 
 TEST(JudgeBanded, TheWrongSideOfTheTieAndOutsideOfItsBandAreMismatches) {
   const Output output = near_ties();
-  EXPECT_EQ(check(output, i8({9, 20, 30, 40}), unit_error).first_bad, 0);
-  EXPECT_EQ(check(output, i8({10, 21, 30, 40}), unit_error).first_bad, 1);
-  EXPECT_EQ(check(output, i8({10, 20, 31, 40}), unit_error).first_bad, 2);
-  EXPECT_EQ(check(output, i8({12, 20, 30, 40}), unit_error).mismatches, 1);
-  EXPECT_EQ(check(output, i8({12, 20, 30, 40}), unit_error).err_over_bound, inf);
+  EXPECT_EQ(check(output, i8({9, 20, 30, 40}), fiftieth()).first_bad, 0);
+  EXPECT_EQ(check(output, i8({10, 21, 30, 40}), fiftieth()).first_bad, 1);
+  EXPECT_EQ(check(output, i8({10, 20, 31, 40}), fiftieth()).first_bad, 2);
+  EXPECT_EQ(check(output, i8({12, 20, 30, 40}), fiftieth()).mismatches, 1);
+  EXPECT_EQ(check(output, i8({12, 20, 30, 40}), fiftieth()).err_over_bound, inf);
 }
 
 TEST(JudgeBanded, OnAnExactTieOfExactStepsTheIntegerMustMatch) {
-  EXPECT_EQ(check(near_ties(), i8({10, 20, 30, 41}), unit_error).first_bad, 3);
+  EXPECT_EQ(check(near_ties(), i8({10, 20, 30, 41}), fiftieth()).first_bad, 3);
 }
 
 TEST(JudgeBanded, TheImplsUnitErrorDecidesHowNearATieIs) {
@@ -190,18 +192,18 @@ TEST(JudgeBanded, TheImplsUnitErrorDecidesHowNearATieIs) {
 }
 
 TEST(JudgeBanded, TwiceTheErrorOfEachElementIsExpectedToFlip) {
-  EXPECT_DOUBLE_EQ(near_ties().accepting(unit_error).expected_flips(), 3 * 0.04);
+  EXPECT_DOUBLE_EQ(near_ties().accepting(fiftieth()).expected_flips(), 3 * 0.04);
   EXPECT_DOUBLE_EQ(near_ties().accepting({.unit_error = 9}).expected_flips(), 3)
       << "an element flips at most once";
   const Output clamped = banded_output(i8({127, -128}), {200, -130.5}, {1, 1});
-  EXPECT_EQ(clamped.accepting(unit_error).expected_flips(), 0) << "what is clamped has no tie";
+  EXPECT_EQ(clamped.accepting(fiftieth()).expected_flips(), 0) << "what is clamped has no tie";
 }
 
 TEST(JudgeBanded, NoFlipLeavesTheRangeOfTheOutput) {
   Output output = banded_output(i8({7}), {7.49}, {1});
-  EXPECT_TRUE(check(output, i8({8}), unit_error).pass);
+  EXPECT_TRUE(check(output, i8({8}), fiftieth()).pass);
   output.spec.domain = {.lo = -8, .hi = 7};
-  EXPECT_FALSE(check(output, i8({8}), unit_error).pass);
+  EXPECT_FALSE(check(output, i8({8}), fiftieth()).pass);
 }
 
 TEST(JudgeBanded, FarMoreFlipsThanExpectedFailTheRow) {
