@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -83,6 +84,26 @@ void do_not_block(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
+/// Our environment, and the variables that it does not set.
+std::vector<std::string> environment_with(const ChildProcess::Environment& unless_set) {
+  std::vector<std::string> all;
+  for (char** one = environ; *one != nullptr; ++one) all.emplace_back(*one);
+  for (const auto& [name, value] : unless_set) {
+    const std::string begin = name + '=';
+    const auto sets_it = [&begin](const std::string& one) { return one.starts_with(begin); };
+    if (std::ranges::none_of(all, sets_it)) all.push_back(begin + value);
+  }
+  return all;
+}
+
+/// As posix_spawn() takes them: pointers to these words, and null.
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 /// Settings for posix_spawn: the pipes' ends as stdin, stdout and stderr, a process group, no blocked signal.
 class SpawnSettings {
  public:
@@ -105,12 +126,11 @@ class SpawnSettings {
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;
 
-  pid_t start(const std::vector<std::string>& command) const {
-    std::vector<char*> words;
-    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
+  pid_t start(const std::vector<std::string>& command, const std::vector<std::string>& environment) const {
+    const std::vector<char*> words = pointers_to(command), variables = pointers_to(environment);
     pid_t pid = 0;
-    const int error = ::posix_spawnp(&pid, words.front(), &actions_, &attributes_, words.data(), environ);
+    const int error =
+        ::posix_spawnp(&pid, words.front(), &actions_, &attributes_, words.data(), variables.data());
     if (error != 0) throw_start_error(command, error);
     return pid;
   }
@@ -131,16 +151,18 @@ std::string to_string(const ChildEnd& end) {
                                : exited + ", the shell's code for " + name_of_signal(end.any_signal());
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command)
-    : ChildProcess(command, three_pipes(command)) {}
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& unless_set)
+    : ChildProcess(command, unless_set, three_pipes(command)) {}
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command, std::vector<int> pipes)
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const Environment& unless_set,
+                           std::vector<int> pipes)
     : input_(pipes[1]), output_(pipes[2]), errors_(pipes[4]) {
   const FileDescriptor its_input(pipes[0]);
   const FileDescriptor its_output(pipes[3]);
   const FileDescriptor its_errors(pipes[5]);
   for (const int fd : {input_.get(), output_.get(), errors_.get()}) do_not_block(fd);
-  pid_ = SpawnSettings(its_input.get(), its_output.get(), its_errors.get()).start(command);
+  pid_ = SpawnSettings(its_input.get(), its_output.get(), its_errors.get())
+             .start(command, environment_with(unless_set));
 }
 
 ChildProcess::~ChildProcess() {

@@ -2,6 +2,7 @@
 
 #include "harness/base/file.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -29,8 +30,11 @@ std::string to_string(const ChildEnd& end);
 /// terminal's Ctrl-C does not reach it and a kill reaches everything it has started.
 class ChildProcess {
  public:
+  /// Environment variables that a process has where ours are not set.
+  using Environment = std::map<std::string, std::string>;
+
   /// Starts command[0], searched for in PATH. Throws Error(Infrastructure) if the system cannot start it.
-  explicit ChildProcess(const std::vector<std::string>& command);
+  explicit ChildProcess(const std::vector<std::string>& command, const Environment& unless_set = {});
   /// Kills the process if it still runs. Does not wait for a process that even SIGKILL does not end.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -49,7 +53,8 @@ class ChildProcess {
   std::optional<ChildEnd> end();
 
  private:
-  ChildProcess(const std::vector<std::string>& command, std::vector<int> pipes);
+  ChildProcess(const std::vector<std::string>& command, const Environment& unless_set,
+               std::vector<int> pipes);
 
   FileDescriptor input_;
   FileDescriptor output_;

@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <string>
 #include <unistd.h>
 
 namespace assay {
@@ -36,6 +38,14 @@ TEST(ChildProcess, HasPipesAndAnEnd) {
   EXPECT_EQ(end.signal, 0);
   EXPECT_EQ(text_from(process.output()), "got hello\n");
   EXPECT_EQ(text_from(process.errors()), "aside\n");
+}
+
+TEST(ChildProcess, HasOurEnvironmentAndWhatIsNotSetThere) {
+  ASSERT_EQ(::setenv("ASSAY_TEST_SET", "ours", 1), 0);
+  ChildProcess process(shell_command("echo $ASSAY_TEST_SET $ASSAY_TEST_UNSET $PATH"),
+                       {{"ASSAY_TEST_SET", "other"}, {"ASSAY_TEST_UNSET", "new"}});
+  end_of(process);
+  EXPECT_EQ(text_from(process.output()), std::string("ours new ") + std::getenv("PATH") + "\n");
 }
 
 TEST(ChildProcess, TellsTheSignalThatEndedIt) {

@@ -101,9 +101,9 @@ Program build(const BuildContext& context) {
   const std::int64_t blocks = blocks_of_head(op, tiling);
   const std::int64_t workgroups = op.batch * op.kv_heads * blocks * tiling.splits;
   dispatch.push.add(blocks);
-  if (!tiling.in_registers || tiling.shares_keys) dispatch.push.add(tiling.splits).add(tiling.split_keys);
+  if (!tiling.has_turns()) dispatch.push.add(tiling.splits).add(tiling.split_keys);
   dispatch.push.add(workgroups);
-  if (tiling.in_registers && !tiling.shares_keys) dispatch.push.add(std::min(tiling.first_turn, workgroups));
+  if (tiling.has_turns()) dispatch.push.add(std::min(tiling.first_turn, workgroups));
   set_constant(dispatch, "pool_units", tiling.pool_units());
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   bind_mask(dispatch, context, op);
@@ -145,7 +145,11 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
   if (needs_matrices && !fragment_of(device, kind_of_attention, wanted)) {
     return missing_matrices(device, kind_of_attention, wanted);
   }
-  return tiling_unsupported_reason(attention_tiling(context), device);
+  const AttentionTiling tiling = attention_tiling(context);
+  if (context.tuned("first_turn", 0) > 0 && !tiling.has_turns()) {
+    return "first_turn is of many queries whose scores stay in registers: other kernels have no turns";
+  }
+  return tiling_unsupported_reason(tiling, device);
 }
 
 /// Weights are at most 1, or 2^8 where the largest score is raised late (sdpa_decode.comp): their roundings

@@ -166,6 +166,21 @@ TEST_F(PromptOnManyCores, FourShareThemWhereAllWorkgroupsBeginAtOnceTwoOnACore) 
   EXPECT_EQ(tiling(512, 128, 2, false).subgroups, 8) << "all see as many keys";
 }
 
+TEST_F(SdpaTest, OnlyManyQueriesOfRegistersHaveTurns) {
+  const auto refusal = [&](std::int64_t scores, std::int64_t tokens) {
+    Trial point = trial({tokens, 2, 1, 32}, "coopmat", "f16");
+    point.tune = {{"plain", 1}, {"scores", scores}, {"first_turn", 4}};
+    DeviceInfo device = h200();
+    const std::vector<TensorSpec> tensors = op.tensors(point.params);
+    return coopmat_sdpa()
+        .unsupported_reason({point.params, tensors, point.forms, device, point.tune})
+        .value_or("");
+  };
+  EXPECT_EQ(refusal(2, 70), "");
+  EXPECT_THAT(refusal(1, 70), testing::HasSubstr("other kernels have no turns"));
+  EXPECT_THAT(refusal(2, 1), testing::HasSubstr("other kernels have no turns")) << "its subgroups share keys";
+}
+
 /// How one token of 32 heads, which share 8 of the cache, is computed on an H200.
 class DecodeOnH200 : public SdpaTest {
  protected:

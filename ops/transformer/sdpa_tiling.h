@@ -33,6 +33,7 @@ struct AttentionTiling {
   std::int64_t first_turn = 1;
 
   bool decodes() const { return in_registers && shares_keys; }
+  bool has_turns() const { return in_registers && !shares_keys; }
   std::int64_t rows() const;  ///< queries of a subgroup
   std::int64_t rows_of_workgroup() const { return (shares_keys ? 1 : subgroups) * rows(); }
   std::int64_t lanes_of_row() const { return lanes / rows(); }

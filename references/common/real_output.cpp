@@ -39,13 +39,13 @@ namespace {
 constexpr double least_magnitude = 0x1p-90;
 constexpr double smallest_normal = 0x1p-126;
 
-/// The float32 next to the value, never below it where a float32 can be above it.
+/// The float32 next to a value that is not negative, never below it where a float32 can be above it.
 float rounded_up(double value) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
   constexpr float most = std::numeric_limits<float>::max();
   if (value >= most) return most;
   const auto nearest = static_cast<float>(value);
-  return nearest < value ? std::nextafter(nearest, infinity) : nearest;
+  const auto next = std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) + 1);
+  return nearest < value ? next : nearest;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,6 +69,16 @@ TEST(LastWords, OfAProcessBeginWithItsErrorHoweverLongTheDump) {
   }
   ASSERT_TRUE(end);
   EXPECT_THAT(worker.last_words(), StartsWith("error: the reason\n...\n"));
+}
+
+TEST(WorkerProcess, HasLargePagesUnlessOurEnvironmentSaysOtherwise) {
+  WorkerProcess worker(shell_command("echo $GLIBC_TUNABLES"));
+  worker.start();
+  std::string seen;
+  while (!worker.read([&](std::string_view line) { seen += line; }))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const char* const ours = std::getenv("GLIBC_TUNABLES");
+  EXPECT_EQ(seen, ours != nullptr ? ours : "glibc.malloc.hugetlb=1");
 }
 
 TEST(LastLines, CutALineThatIsLongerThanAMessage) {
