@@ -57,6 +57,30 @@ double to_double(T value) {
   return static_cast<double>(value);
 }
 
+/// Calls `use` with the type of a dtype's elements.
+template <class Use>
+auto with_type_of(DType dtype, const Use& use) {
+  switch (dtype) {
+    case DType::F32:
+      return use(std::type_identity<float>{});
+    case DType::F16:
+      return use(std::type_identity<Half>{});
+    case DType::I32:
+      return use(std::type_identity<std::int32_t>{});
+    case DType::I16:
+      return use(std::type_identity<std::int16_t>{});
+    case DType::I8:
+      return use(std::type_identity<std::int8_t>{});
+    case DType::U8:
+      return use(std::type_identity<std::uint8_t>{});
+    case DType::F64:
+      return use(std::type_identity<double>{});
+    case DType::I64:
+      return use(std::type_identity<std::int64_t>{});
+  }
+  throw std::logic_error("with_type_of: not a dtype");
+}
+
 /// Returns the nearest number. Halves are converted through float, which the check of the way back covers
 /// too.
 template <class To>
@@ -236,55 +260,19 @@ double HostTensor::at(std::int64_t index) const {
 }
 
 double element_at(DType dtype, const std::byte* bytes) {
-  switch (dtype) {
-    case DType::F32:
-      return load<float>(bytes);
-    case DType::F16:
-      return to_float(load<Half>(bytes));
-    case DType::I32:
-      return load<std::int32_t>(bytes);
-    case DType::I16:
-      return load<std::int16_t>(bytes);
-    case DType::I8:
-      return load<std::int8_t>(bytes);
-    case DType::U8:
-      return load<std::uint8_t>(bytes);
-    case DType::F64:
-      return load<double>(bytes);
-    case DType::I64:
-      return static_cast<double>(load<std::int64_t>(bytes));
-  }
-  throw std::logic_error("element_at: not a dtype");
+  return with_type_of(dtype, [&]<class T>(std::type_identity<T>) { return to_double(load<T>(bytes)); });
 }
 
 void HostTensor::widen(std::int64_t first, std::span<double> to) const {
-  const auto part = [&]<class T>(std::span<const T> all) {
-    const std::span<const T> wanted = all.subspan(static_cast<std::size_t>(first), to.size());
-    std::ranges::transform(wanted, to.begin(), [](T value) { return to_double(value); });
-  };
   if (first < 0 || first > numel_ || std::ssize(to) > numel_ - first) {
     throw std::logic_error("elements " + std::to_string(first) + " to " +
                            std::to_string(first + std::ssize(to)) + " of a tensor of " +
                            std::to_string(numel_) + " were asked for");
   }
-  switch (dtype_) {
-    case DType::F32:
-      return part(as<float>());
-    case DType::F16:
-      return part(as<Half>());
-    case DType::I32:
-      return part(as<std::int32_t>());
-    case DType::I16:
-      return part(as<std::int16_t>());
-    case DType::I8:
-      return part(as<std::int8_t>());
-    case DType::U8:
-      return part(as<std::uint8_t>());
-    case DType::F64:
-      return part(as<double>());
-    case DType::I64:
-      return part(as<std::int64_t>());
-  }
+  with_type_of(dtype_, [&]<class T>(std::type_identity<T>) {
+    const std::span<const T> wanted = as<T>().subspan(static_cast<std::size_t>(first), to.size());
+    std::ranges::transform(wanted, to.begin(), [](T value) { return to_double(value); });
+  });
 }
 
 void HostTensor::check(DType asked) const {

@@ -98,7 +98,7 @@ Program build(const BuildContext& context) {
   add_attention(dispatch, op, log2_of_e);
   dispatch.defines = {{"MASKED", flag(op.masked)}};  // the others are the kernels' own
   set_kernel(dispatch, tiling);
-  const std::int64_t blocks = blocks_of_head(op, tiling);
+  const std::int64_t blocks = div_up(op.tokens * op.heads_of_group(), tiling.rows_of_workgroup());
   const std::int64_t workgroups = op.batch * op.kv_heads * blocks * tiling.splits;
   dispatch.push.add(blocks);
   if (!tiling.has_turns()) dispatch.push.add(tiling.splits).add(tiling.split_keys);

@@ -130,7 +130,7 @@ TEST_F(SdpaTest, LongContextsAreSplitByDefaultAndShortOnesAreNot) {
   EXPECT_EQ(splits(1 << 20), most_splits_of_sdpa);
 }
 
-/// A prompt of 32 heads of 128, which share 8 of the cache, on a device with so many shader cores.
+/// A prompt of 32 heads of 128, which share 8 of the cache, on a device with a given number of shader cores.
 class PromptOnManyCores : public SdpaTest {
  protected:
   AttentionTiling tiling(std::int64_t tokens, std::uint32_t cores, std::int64_t scores,

@@ -178,10 +178,6 @@ std::optional<std::string> lanes_unsupported_reason(const AttentionTiling& tilin
 
 }  // namespace
 
-std::int64_t blocks_of_head(const references::Sdpa& op, const AttentionTiling& tiling) {
-  return div_up(queries_of_head(op), tiling.rows_of_workgroup());
-}
-
 std::int64_t AttentionTiling::rows() const {
   return decodes() ? queries_of_decode : fragments_m * fragment.m;
 }

@@ -2,7 +2,6 @@
 
 #include "harness/op/op.h"
 #include "ops/linear/coopmat_tiling.h"
-#include "references/transformer/sdpa.h"
 
 #include <cstdint>
 #include <optional>
@@ -51,8 +50,6 @@ inline constexpr std::int64_t most_columns_of_head = 8;
 inline constexpr LinearKind kind_of_attention{XKind::Real, WeightKind::Int8};
 
 AttentionTiling attention_tiling(const BuildContext& context);
-/// Into how many workgroups the queries of a head of the cache go.
-std::int64_t blocks_of_head(const references::Sdpa& op, const AttentionTiling& tiling);
 /// Why the device cannot run this tiling, or nothing.
 std::optional<std::string> tiling_unsupported_reason(const AttentionTiling& tiling, const DeviceInfo& device);
 

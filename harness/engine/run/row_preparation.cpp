@@ -104,8 +104,8 @@ void RowPreparation::work() {
   const SignalStack stack;
   std::unique_lock lock(mutex_);
   while (!is_ending_) {
-    const bool may_begin = busy_ < most_busy_ && awaited_ == 0;
-    const std::optional<std::size_t> job = may_begin ? next_job() : std::nullopt;
+    const bool may_take_one = busy_ < most_busy_ && awaited_ == 0;
+    const std::optional<std::size_t> job = may_take_one ? next_job() : std::nullopt;
     if (!job) {
       changed_.wait(lock);
       continue;

@@ -21,6 +21,12 @@ constexpr std::size_t most_shown = std::size_t{64} << 10;
 constexpr std::size_t most_words = 600;  ///< bytes of last_lines(), without the line that names an error
 constexpr std::size_t most_of_error = 300;
 
+/// glibc asks the system for pages of 2 MiB. Rows fill gigabytes of new memory, whose pages of 4 KiB cost
+/// virtual machines as much as filling them does.
+ChildProcess::Environment environment() {
+  return {{"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"}};
+}
+
 /// Reads from a pipe, up to a limit, and passes the text to `take`; returns whether the pipe has ended.
 template <class Take>
 bool drain(int fd, const Take& take) {
@@ -72,13 +78,6 @@ std::string with_last_words(const std::string& what, const Worker& worker) {
 
 WorkerProcess::WorkerProcess(std::vector<std::string> command, std::function<void(std::string_view)> errors)
     : command_(std::move(command)), errors_(std::move(errors)) {}
-
-// glibc asks the system for pages of 2 MiB. Rows fill gigabytes of new memory, whose pages of 4 KiB cost
-// virtual machines as much as filling them does.
-const ChildProcess::Environment& WorkerProcess::environment() {
-  static const ChildProcess::Environment all{{"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"}};
-  return all;
-}
 
 void WorkerProcess::start() {
   process_.reset();

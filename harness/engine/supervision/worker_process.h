@@ -46,9 +46,6 @@ class WorkerProcess final : public Worker {
   /// `errors` gets the lines that the process writes to stderr, up to a limit; may be empty.
   explicit WorkerProcess(std::vector<std::string> command, std::function<void(std::string_view)> errors = {});
 
-  /// The environment variables that a worker has where ours are not set.
-  static const ChildProcess::Environment& environment();
-
   void start() override;
   void send(std::string_view line) override;
   void kill() override;
