@@ -1,22 +1,30 @@
 #!/usr/bin/python3
-"""Runs the reference of an op that a manifest declares: python3 -I driver.py REQUEST.
+"""Runs the references of ops that manifests declare: python3 -I -c "$(cat driver.py)".
 
-Embedded in assay, which writes the request (JSON) and the inputs (.npy) and reads the outputs or `error.txt`. This process
-is trusted: it loads nothing of the user's. It starts one that does, waits for it, and ends whatever that has left behind.
+Embedded in assay. Each line of stdin names a request (JSON); the answer is a line on stderr, with 0 where outputs (.npy)
+lie beside the request, and 1 where `error.txt` does. This process is trusted: it loads nothing of the user's. For each
+request it forks one that does, waits for it, and ends whatever that has left behind. So all share one start of Python and
+one import of NumPy, and no request finds what another has done.
 """
 
 import collections
 import ctypes
+import gc
+import importlib
 import inspect
+import io
 import json
 import os
 import resource
 import runpy
+import select
 import shutil
 import signal
 import sys
 import time
 import traceback
+
+import numpy
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -68,7 +76,7 @@ def value_of(param):
     return param["value"]
 
 
-def arguments_of(function, request, numpy):
+def arguments_of(function, request):
     """The inputs, and those parameters that the function takes."""
     arguments = {}
     for name in request["inputs"]:
@@ -87,7 +95,7 @@ def arguments_of(function, request, numpy):
     return arguments
 
 
-def plain(name, value, wanted, numpy):
+def plain(name, value, wanted):
     """An array of numbers of the wanted shape."""
     array = numpy.asarray(value)
     if array.dtype.kind not in "biuf":
@@ -97,7 +105,7 @@ def plain(name, value, wanted, numpy):
     return array
 
 
-def integers(name, array, dtype, numpy):
+def integers(name, array, dtype):
     if array.dtype.kind == "f":
         raise Refused(f"'{name}' is {array.dtype}, and the op declares {dtype}: round it in the reference")
     limits = numpy.iinfo(dtype)
@@ -107,19 +115,19 @@ def integers(name, array, dtype, numpy):
     return array.astype(dtype)
 
 
-def floats(array, dtype, numpy):
+def floats(array, dtype):
     """As they are if they are of the op's dtype, else as float64, which assay rounds."""
     return array if array.dtype == numpy.dtype(dtype) else array.astype(numpy.float64)
 
 
-def bound_of(name, value, shape, numpy):
-    bound = plain(name, value, shape, numpy).astype(numpy.float64)
+def bound_of(name, value, shape):
+    bound = plain(name, value, shape).astype(numpy.float64)
     if numpy.isnan(bound).any() or (bound < 0).any():
         raise Refused(f"'{name}' has NaN or a negative entry: a bound is an absolute error")
     return bound
 
 
-def write_answer(answer, request, numpy):
+def write_answer(answer, request):
     if not isinstance(answer, dict):
         raise Refused(f"it returned {type(answer).__name__}, and must return a dict of outputs by name")
     outputs = {output["name"]: output for output in request["outputs"]}
@@ -130,16 +138,16 @@ def write_answer(answer, request, numpy):
         said = [f"'{name}' is missing" for name in missing] + [f"'{name}' is no output" for name in unknown]
         raise Refused(f"its answer has other outputs than the op: {', '.join(said)}")
     for name, output in outputs.items():
-        array = plain(name, answer[name], output["shape"], numpy)
+        array = plain(name, answer[name], output["shape"])
         is_float = output["dtype"].startswith("float")
-        array = floats(array, output["dtype"], numpy) if is_float else integers(name, array, output["dtype"], numpy)
-        save(request, name, array, numpy)
+        array = floats(array, output["dtype"]) if is_float else integers(name, array, output["dtype"])
+        save(request, name, array)
         bound = answer.get(f"{name}_bound")
         if bound is not None:
-            save(request, f"{name}_bound", bound_of(f"{name}_bound", bound, output["shape"], numpy), numpy)
+            save(request, f"{name}_bound", bound_of(f"{name}_bound", bound, output["shape"]))
 
 
-def save(request, name, array, numpy):
+def save(request, name, array):
     numpy.save(os.path.join(request["folder"], f"out.{name}.npy"), numpy.ascontiguousarray(array), allow_pickle=False)
 
 
@@ -149,7 +157,7 @@ def told(error, request):
         return str(error)
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: {error.msg}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != __file__]
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != told.__code__.co_filename]
     own = [frame for frame in frames if os.path.dirname(frame.filename) == os.path.dirname(request["file"])]
     lines = [f"{frame.filename}:{frame.lineno}: in {frame.name}: {frame.line}" for frame in (own or frames)[-3:]]
     return "\n".join([*lines, f"{type(error).__name__}: {error}"])
@@ -160,10 +168,9 @@ def compute(request):
     try:
         limit(request)
         os.chdir(os.path.join(request["folder"], "work"))
-        import numpy  # pylint: disable=import-outside-toplevel
-
+        numpy.random.seed()  # or all would begin with the same random numbers
         function = function_of(request)
-        write_answer(function(**arguments_of(function, request, numpy)), request, numpy)
+        write_answer(function(**arguments_of(function, request)), request)
         return 0
     except BaseException as error:  # pylint: disable=broad-except
         with open(os.path.join(request["folder"], "error.txt"), "wb") as file:
@@ -185,14 +192,22 @@ def end_children():
             return
 
 
-def wait(child, seconds):
-    """The exit status of the child, or None when it took too long."""
-    end = time.monotonic() + seconds
+def assay_has_ended(seconds):
+    """Waits so long, or until assay ends: it sends nothing while it waits for an answer."""
+    return bool(select.select([0], [], [], seconds)[0])
+
+
+def wait(child, request):
+    """The exit status of the child, or None when it took too long. Does not return when assay ends meanwhile."""
+    end = time.monotonic() + request["seconds"]
     while time.monotonic() < end:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return status
-        time.sleep(0.002)
+        if assay_has_ended(0.002):
+            end_children()
+            shutil.rmtree(request["folder"], ignore_errors=True)
+            os._exit(1)
     return None
 
 
@@ -214,40 +229,49 @@ def say_end(request, status):
         file.write(text)
 
 
-def end_with_assay(folder):
-    """When assay dies, what it started here ends, and its folder goes."""
-
-    def end(*_):
-        end_children()
-        shutil.rmtree(folder, ignore_errors=True)
-        os._exit(1)
-
-    signal.signal(signal.SIGTERM, end)
-    parent = os.getppid()
-    prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        end()
-
-
-def main():
+def become_the_child(replies):
+    """It ends with this process, reads nothing, and cannot be taken for this process."""
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    prctl(PR_SET_CHILD_SUBREAPER, 1)
-    with open(sys.argv[1], encoding="utf-8") as file:
-        request = json.load(file)
-    end_with_assay(request["folder"])
+    os.close(replies)
+
+
+def load_what_children_need():
+    """What a child would load or prepare itself, each anew: modules, and functions that import some when called."""
+    importlib.import_module("pkgutil")  # runpy
+    numpy.random.seed()
+    file = io.BytesIO()
+    numpy.save(file, numpy.zeros(1))
+    file.seek(0)
+    numpy.load(file)
+    gc.freeze()  # no collection writes to its pages, so they stay shared
+
+
+def answer(request, replies):
+    """Returns 0 where the outputs are written, 1 where `error.txt` says why not."""
     child = os.fork()
     if child == 0:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        become_the_child(replies)
         code = compute(request)
         sys.stdout.flush()
         os._exit(code)
-    status = wait(child, request["seconds"])
+    status = wait(child, request)
     end_children()
     if status is None or status != 0:
         say_end(request, status)
     return 0 if status == 0 else 1
 
 
+def main():
+    replies = os.dup(2)
+    os.dup2(1, 2)  # what references print goes to one place
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    load_what_children_need()
+    for line in sys.stdin.buffer:
+        with open(line.decode().rstrip("\n"), encoding="utf-8") as file:
+            request = json.load(file)
+        os.write(replies, b"%d\n" % answer(request, replies))
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,14 +61,17 @@ struct PythonLimits {
   std::uint64_t file_bytes = std::uint64_t{8} << 30;
 };
 
-/// A Python function of NumPy arrays that computes an op's outputs. It runs in a process of its own with an
-/// empty environment but PATH, a new working folder and limits; what it started is ended when it returns.
-/// That is protection from accidents, not from attackers: it runs as this user, and reaches all files that he
-/// can.
+/// A Python function of NumPy arrays that computes an op's outputs. Each call runs in a process of its own
+/// with an empty environment but PATH, a new working folder and limits; what it started is ended when it
+/// returns. These processes are forked from drivers, which have started Python and imported NumPy, and are
+/// kept for later calls. That is protection from accidents, not from attackers: it runs as this user, and
+/// reaches all files that he can.
 class PythonReference {
  public:
-  PythonReference(std::filesystem::path file, std::string function, PythonLimits limits = {})
-      : file_(std::move(file)), function_(std::move(function)), limits_(limits) {}
+  PythonReference(std::filesystem::path file, std::string function, PythonLimits limits = {});
+  ~PythonReference();
+  PythonReference(PythonReference&&) noexcept;
+  PythonReference& operator=(PythonReference&&) noexcept;
 
   /// Returns an answer per output, in their order. The function is called with the inputs and with those
   /// parameters that it takes, all by keyword, and returns a dict: an array per output, and optionally
@@ -77,9 +81,12 @@ class PythonReference {
                                     std::span<const WantedOutput> outputs) const;
 
  private:
+  class Drivers;
+
   std::filesystem::path file_;
   std::string function_;
   PythonLimits limits_;
+  std::unique_ptr<Drivers> drivers_;
 };
 
 /// Why references in Python cannot run on this machine, and what to install; nothing if they can.

@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <sys/wait.h>
+#include <thread>
 
 namespace assay::external {
 namespace {
@@ -229,6 +231,64 @@ TEST_F(PythonReferenceTest, LeavesNoFolderBehind) {
   failure("def f(x):\n    return {'y': x}\n");
   failure("def f(x):\n    open('file', 'w').write('a')\n    raise ValueError('no')\n");
   EXPECT_EQ(left(), before);
+}
+
+/// Calls of one reference, whose y has one element.
+class SharedDriver : public ::testing::Test {
+ protected:
+  double call(const std::string& body) {
+    folder.write("reference.py", "import os\nimport numpy as np\ndef f(x):\n" + body);
+    const std::vector<NamedTensor> inputs{{"x", x}};
+    const std::vector<WantedOutput> outputs{{"y", DType::F32, {1}}};
+    return reference.compute({}, inputs, outputs)[0].values.at(0);
+  }
+
+  HostTensor x = floats({1}, {1});
+  TemporaryFolder folder;
+  PythonReference reference{folder / "reference.py", "f"};
+};
+
+TEST_F(SharedDriver, StartsPythonOnceAndAProcessForEachCall) {
+  const double driver = call("    return {'y': [float(os.getppid())]}\n");
+  EXPECT_EQ(call("    return {'y': [float(os.getppid())]}\n"), driver);
+  EXPECT_NE(call("    return {'y': [float(os.getpid())]}\n"),
+            call("    return {'y': [float(os.getpid())]}\n"));
+}
+
+TEST_F(SharedDriver, CallsDoNotFindWhatOthersDid) {
+  call("    np.pi = 3; np.random.seed(1); os.chdir('/'); os.environ['A'] = 'b'\n    return {'y': x}\n");
+  EXPECT_EQ(call("    assert 'A' not in os.environ and os.listdir('.') == []\n    return {'y': [np.pi]}\n"),
+            std::acos(-1.0));
+  EXPECT_NE(call("    return {'y': [np.random.rand()]}\n"), call("    return {'y': [np.random.rand()]}\n"));
+}
+
+TEST_F(SharedDriver, IsReplacedWhenACallHasKilledIt) {
+  EXPECT_NE(error_of([&] { call("    os.kill(os.getppid(), 9)\n"); }), "");
+  EXPECT_EQ(call("    return {'y': x}\n"), 1);
+}
+
+TEST_F(SharedDriver, OneThatWasKilledBetweenCallsIsReplaced) {
+  const double driver = call("    return {'y': [float(os.getppid())]}\n");
+  ASSERT_EQ(::kill(static_cast<pid_t>(driver), SIGKILL), 0);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(driver), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_NE(call("    return {'y': [float(os.getppid())]}\n"), driver);
+}
+
+TEST_F(SharedDriver, SeveralThreadsMayCallAtOnce) {
+  std::vector<double> seen(4);
+  std::vector<std::thread> threads;
+  folder.write("reference.py", "def f(x):\n    return {'y': x + 1}\n");
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const HostTensor own = floats({1}, {static_cast<float>(i)});
+      const std::vector<NamedTensor> inputs{{"x", own}};
+      const std::vector<WantedOutput> outputs{{"y", DType::F32, {1}}};
+      for (int call = 0; call < 3; ++call) seen[i] += reference.compute({}, inputs, outputs)[0].values.at(0);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(seen, (std::vector<double>{3, 6, 9, 12}));
 }
 
 TEST(PythonVersions, AreThoseOfPythonAndNumPy) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "harness/base/clock.h"
 #include "harness/gpu/device/device.h"
 #include "harness/gpu/device/vk.h"
 
@@ -84,7 +85,7 @@ class Submission {
   void end();
   void wait(double timeout_s);
   VkResult wait_for_fence(double seconds);
-  [[noreturn]] void wait_longer(double timeout_s);
+  [[noreturn]] void wait_longer(double timeout_s, const Stopwatch& watch);
   [[noreturn]] void abandon(double timeout_s, double longer_s);
   /// Calls check() and marks the device as lost when it is.
   void check_alive(VkResult result, std::string_view step);

@@ -1,7 +1,11 @@
 #include "harness/gpu/commands/submission.h"
 
 #include "harness/gpu/kernels/clock_probe.h"
+#include "tests/support/error_text.h"
 #include "tests/support/gpu.h"
+
+#include <cstdint>
+#include <utility>
 
 namespace assay::gpu {
 namespace {
@@ -48,6 +52,25 @@ TEST_F(TimerTest, WithoutTrustTimesAreTheCpusAlone) {
   EXPECT_FALSE(timing.gpu_ns.has_value());
   EXPECT_GT(timing.wall_ns, 0);
   EXPECT_TRUE(probe.dispatch_ns(memory, timeout_s).empty());
+}
+
+/// In the driver's place: the first wait is over at once, as for a machine that is suspended meanwhile.
+struct SuspendedWait {
+  static VkResult wait(VkDevice device, std::uint32_t count, const VkFence* fences, VkBool32 all,
+                       std::uint64_t timeout_ns) {
+    if (std::exchange(is_suspended, false)) return VK_TIMEOUT;
+    return drivers(device, count, fences, all, timeout_ns);
+  }
+  static inline PFN_vkWaitForFences drivers = nullptr;
+  static inline bool is_suspended = true;
+};
+
+TEST_F(TimerTest, AMachineThatWasSuspendedIsNoTimeout) {
+  Device own(instance(), select_devices(instance().devices(), {}).front());
+  SuspendedWait::drivers = std::exchange(own.state().table.vk.vkWaitForFences, &SuspendedWait::wait);
+  Submission submission(own.state(), "being suspended");
+  EXPECT_EQ(error_of([&] { submission.submit_and_wait(timeout_s); }), "");
+  EXPECT_FALSE(SuspendedWait::is_suspended) << "nobody waited";
 }
 
 }  // namespace

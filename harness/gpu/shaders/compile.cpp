@@ -11,12 +11,36 @@
 #include <glslang/SPIRV/disassemble.h>
 
 #include <charconv>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <sstream>
 
+#ifdef __linux__
+#include <sys/mman.h>
+
+extern "C" {
+extern char __bss_start;  // of the executable, set by the linker
+extern char _end;
+}
+#endif
+
 namespace assay::gpu {
 namespace {
+
+#ifdef __linux__
+/// glslang fills 7 MB of static tables before main(). In pages of 4 KiB that costs more than all else that a
+/// process does until then, above all on virtual machines. Runs before all constructors without a priority.
+[[gnu::constructor(101)]] void use_large_pages_for_static_tables() {
+  constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
+  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(&__bss_start) + page - 1) / page * page;
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(&_end) / page * page;
+  // A system without large pages refuses, and all works as before.
+  if (begin < end)
+    static_cast<void>(::madvise(&__bss_start + (begin - reinterpret_cast<std::uintptr_t>(&__bss_start)),
+                                end - begin, MADV_HUGEPAGE));
+}
+#endif
 
 /// Increased when the options below change, so that older results are not taken from a cache.
 constexpr int options_version = 2;  // raised, too, when with_khr_matrices() writes something else
