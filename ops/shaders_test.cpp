@@ -112,7 +112,6 @@ class InterfaceChecks {
     return interfaces;
   }
 
-  /// A library looks at a shader's files before each answer, which takes longer than everything else here.
   const Module& module_of(const Dispatch& dispatch) {
     const Module*& module = variants_[variant_of(dispatch)];
     if (module == nullptr) module = &compiled(dispatch);

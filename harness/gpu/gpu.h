@@ -209,7 +209,8 @@ class ShaderLibrary {
   /// hash of all sources used, the defines and the compiler version. A corrupt or foreign entry is rebuilt.
   /// Throws CompileError; Error(Usage) for a shader that does not exist. Thread-safe: when several threads
   /// ask for the same shader, one compiles it and the others wait. A name that ends in .spv is a module that
-  /// is only checked. `folders`: ExternalCall::folders.
+  /// is only checked. Files are read once: later changes of them are for another library. `folders`:
+  /// ExternalCall::folders.
   const Spirv& compile(const std::string& shader, const std::vector<Define>& defines,
                        const std::vector<std::filesystem::path>& folders = {});
   /// The module of a dispatch.

@@ -126,6 +126,7 @@ struct ShaderLibrary::State {
     }
   }
 
+  const Sources& sources_of(const std::string& shader, const ShaderFolders& folders);
   void throw_known_failure(const Variant& variant);
   Spirv make_once(const Variant& variant);
   Spirv make(const Variant& variant);
@@ -133,7 +134,9 @@ struct ShaderLibrary::State {
   std::vector<std::uint32_t> words_of(const Variant& variant, const Sources& found, bool is_foreign);
 
   ShaderSources sources;
-  std::vector<std::string> compiler;  ///< ShaderOptions::compiler
+  OnceEach<std::pair<std::string, ShaderFolders>> once_read;      ///< guards `read`
+  std::map<std::pair<std::string, ShaderFolders>, Sources> read;  ///< entries are never removed
+  std::vector<std::string> compiler;                              ///< ShaderOptions::compiler
   std::optional<SpirvCache> cache;
   std::once_flag glslang_started;
   std::optional<GlslangProcess> glslang;
@@ -145,6 +148,19 @@ struct ShaderLibrary::State {
   std::map<Variant, CompileError> failed;
   std::map<std::pair<std::string, ShaderFolders>, CompileError> stopped;  ///< by shader
 };
+
+/// A shader and all that it includes, read once: variants differ in defines alone.
+const ShaderLibrary::State::Sources& ShaderLibrary::State::sources_of(const std::string& shader,
+                                                                      const ShaderFolders& folders) {
+  const std::pair<std::string, ShaderFolders> key(shader, folders);
+  const auto find = [&]() -> const Sources* {
+    const auto found = read.find(key);
+    return found == read.end() ? nullptr : &found->second;
+  };
+  return *once_read.get(
+      key, find, [&] { return sources.closure(shader, folders); },
+      [&](Sources made) { read.emplace(key, std::move(made)); });
+}
 
 /// Throws what the variant failed with before, if it did.
 void ShaderLibrary::State::throw_known_failure(const Variant& variant) {
@@ -170,7 +186,7 @@ Spirv ShaderLibrary::State::make_once(const Variant& variant) {
 }
 
 Spirv ShaderLibrary::State::make(const Variant& variant) {
-  const Sources found = sources.closure(variant.shader, variant.folders);
+  const Sources& found = sources_of(variant.shader, variant.folders);
   if (found.empty()) {
     throw Error(fmt::format("compiling shader '{}': there is no such file in {}", variant.shader,
                             sources.places(variant.folders)));
@@ -246,7 +262,7 @@ Overrides ShaderLibrary::overrides(std::span<const KernelName> kernels) const {
   const std::set<std::string> theirs = state_->sources.names_in_directories();
   std::set<std::string> used;
   for (const auto& [shader, folders] : kernels) {
-    for (const auto& [name, source] : state_->sources.closure(shader, folders)) {
+    for (const auto& [name, source] : state_->sources_of(shader, folders)) {
       if (source.is_override) used.insert(source.path);
     }
   }

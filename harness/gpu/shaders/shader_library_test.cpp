@@ -279,13 +279,24 @@ TEST_F(ShaderLibraryTest, AFailureIsNotCached) {
   EXPECT_TRUE(entries().empty());
 }
 
-TEST_F(ShaderLibraryTest, WhatDoesNotCompileIsCompiledOnceInAProcess) {
-  sources.write("bad.comp", "#version 450\nvoid main() { oops }\n");
-  ShaderLibrary once = library();
-  EXPECT_THROW(once.compile("bad.comp", {}), CompileError);
-  sources.write("bad.comp", valid);
-  EXPECT_THROW(once.compile("bad.comp", {}), CompileError) << "the first failure is remembered";
-  EXPECT_NO_THROW(once.compile("bad.comp", {{"OTHER", "1"}}));
+/// A script stands for the compiler: it refuses everything, and keeps count.
+TEST_F(ShaderLibraryTest, AVariantThatDoesNotCompileIsCompiledOnce) {
+  const std::string count = cache.path().string() + "/count";
+  const std::string script = cache.write(
+      "refuses.sh", "#!/bin/sh\ncat > /dev/null\necho once >> '" + count + "'\nprintf '7:refused3:bad'\n");
+  ShaderLibrary refusing(
+      {.directories = {sources.path()}, .cache_directory = {}, .compiler = {"/bin/sh", script}});
+  for (const char* variant : {"0", "0", "1", "0", "1"})
+    EXPECT_THROW(refusing.compile("ok.comp", {{"VARIANT", variant}}), CompileError);
+  EXPECT_EQ(read_file(count), "once\nonce\n");
+}
+
+TEST_F(ShaderLibraryTest, AllVariantsAreOfTheFilesThatTheFirstFound) {
+  ShaderLibrary one = library();
+  one.compile("ok.comp", {});
+  sources.write("ok.comp", "#version 450\nvoid main() { oops }\n");
+  EXPECT_NO_THROW(one.compile("ok.comp", {{"OTHER", "1"}}));
+  EXPECT_THROW(library().compile("ok.comp", {}), CompileError);
 }
 
 /// A compiler that ends at once stands for one that was stopped at its limits.
