@@ -64,8 +64,7 @@ std::map<std::string, fs::path> files_below(const fs::path& folder) {
 /// What a manifest's op is made from.
 struct Declared {
   Manifest manifest;
-  std::optional<OtherOp> other;           ///< if that answers
-  std::optional<PythonReference> python;  ///< if that does
+  std::optional<OtherOp> other;  ///< if that answers
 };
 using SharedDeclared = std::shared_ptr<const Declared>;
 
@@ -200,8 +199,8 @@ Expected expected_of(const DeclaredTensor& declared, const WantedOutput& wanted,
   return {.values = std::move(answer.values)};
 }
 
-std::vector<Expected> answers_by_python(const Declared& declared, const Params& params,
-                                        std::span<const TensorSpec> specs,
+std::vector<Expected> answers_by_python(const Manifest& manifest, const DeclaredPython& python,
+                                        const Params& params, std::span<const TensorSpec> specs,
                                         std::span<const HostTensor> inputs) {
   std::vector<NamedTensor> given;
   std::vector<WantedOutput> wanted;
@@ -212,8 +211,9 @@ std::vector<Expected> answers_by_python(const Declared& declared, const Params& 
       wanted.push_back({spec.name, spec.dtype, spec.shape});
     }
   }
-  std::vector<PythonAnswer> answers = declared.python->compute(params, given, wanted);
-  const std::vector<const DeclaredTensor*> outputs = outputs_of(declared.manifest);
+  const PythonReference reference(manifest.folder / python.file, python.function);
+  std::vector<PythonAnswer> answers = reference.compute(params, given, wanted);
+  const std::vector<const DeclaredTensor*> outputs = outputs_of(manifest);
   std::vector<Expected> expected;
   for (std::size_t i = 0; i < answers.size(); ++i)
     expected.push_back(expected_of(*outputs[i], wanted[i], std::move(answers[i])));
@@ -249,9 +249,11 @@ std::vector<Expected> answers_at(const Declared& declared, const Params& params,
                                  std::span<const HostTensor> inputs) {
   const std::vector<TensorSpec> specs = tensors_at(declared, params);
   if (declared.other) return answers_by_other(declared, params, specs, inputs);
-  if (declared.python) return answers_by_python(declared, params, specs, inputs);
+  const Manifest& manifest = declared.manifest;
+  if (const auto* python = std::get_if<DeclaredPython>(&manifest.reference))
+    return answers_by_python(manifest, *python, params, specs, inputs);
   throw Error(fmt::format("the op '{}' has no reference: each of its cases brings the answers for its data",
-                          declared.manifest.op));
+                          manifest.op));
 }
 
 /// The answers of a case, which gives `values` of the outputs.
@@ -339,11 +341,7 @@ std::string folder_hash(const fs::path& folder) {
 Op op_of(Manifest manifest, const Registry& registry) {
   std::optional<OtherOp> other;
   if (std::holds_alternative<DeclaredOtherOp>(manifest.reference)) other.emplace(manifest, registry);
-  std::optional<PythonReference> python;
-  if (const auto* file = std::get_if<DeclaredPython>(&manifest.reference))
-    python.emplace(manifest.folder / file->file, file->function);
-  const auto shared =
-      std::make_shared<const Declared>(Declared{std::move(manifest), std::move(other), std::move(python)});
+  const auto shared = std::make_shared<const Declared>(Declared{std::move(manifest), std::move(other)});
   const Manifest& declared = shared->manifest;
   Op op;
   op.name = declared.op;

@@ -225,6 +225,15 @@ TEST_F(External, WithoutNumPyItsRowsAreSkipped) {
   EXPECT_THAT(result.out, AllOf(HasSubstr("SKIPPED"), HasSubstr("python3-numpy")));
 }
 
+TEST_F(External, WarningsOfPythonItselfAreNoAnswers) {
+  folder.write("bin/python3", "#!/bin/sh\necho a warning >&2\nexec /usr/bin/python3 \"$@\"\n");
+  fs::permissions(folder / "bin/python3", fs::perms::owner_all);
+  const ProcessResult result = assay({"run", "--ops", (here / "row_argmax").string(), "--tier", "smoke",
+                                      "--answer-cache", "none", "--out", folder / "out"},
+                                     {{"ASSAY_PYTHON", (folder / "bin/python3").string()}});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
 TEST_F(External, AReferenceThatFailsFailsItsRowsWithItsTraceback) {
   const ProcessResult result =
       run_ops(copy_with("row_argmax", "reference.py", "x.argmax(axis=1)", "x.argmax(axis=7)"));

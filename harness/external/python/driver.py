@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Runs the references of ops that manifests declare: python3 -I -c "$(cat driver.py)".
 
-Embedded in assay. Each line of stdin names a request (JSON); the answer is a line on stderr, with 0 where outputs (.npy)
-lie beside the request, and 1 where `error.txt` does. This process is trusted: it loads nothing of the user's. For each
+Embedded in assay. Each line of stdin is a request (JSON), which names a folder with inputs (.npy). The answer is a line on
+stderr: the folder, and 0 where it has outputs (.npy) now, or 1 where it has `error.txt`. This process is trusted: it loads nothing of the user's. For each
 request it forks one that does, waits for it, and ends whatever that has left behind. So all share one start of Python and
 one import of NumPy, and no request finds what another has done.
 """
@@ -132,7 +132,7 @@ def write_answer(answer, request):
         raise Refused(f"it returned {type(answer).__name__}, and must return a dict of outputs by name")
     outputs = {output["name"]: output for output in request["outputs"]}
     names = [str(name) for name in answer]
-    unknown = [name for name in names if name not in outputs and name.removesuffix("_bound") not in outputs]
+    unknown = [name for name in names if name not in outputs and not (name.endswith("_bound") and name[: -len("_bound")] in outputs)]
     missing = [name for name in outputs if name not in answer]
     if unknown or missing:
         said = [f"'{name}' is missing" for name in missing] + [f"'{name}' is no output" for name in unknown]
@@ -234,6 +234,19 @@ def become_the_child(replies):
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.close(replies)
+    for stream in (1, 2):
+        os.set_blocking(stream, True)  # an earlier child may have changed what all share
+
+
+def run_child(request, replies):
+    """Does not return."""
+    code = 1
+    try:
+        become_the_child(replies)
+        code = compute(request)
+        sys.stdout.flush()
+    finally:
+        os._exit(code)
 
 
 def load_what_children_need():
@@ -251,15 +264,16 @@ def answer(request, replies):
     """Returns 0 where the outputs are written, 1 where `error.txt` says why not."""
     child = os.fork()
     if child == 0:
-        become_the_child(replies)
-        code = compute(request)
-        sys.stdout.flush()
-        os._exit(code)
+        run_child(request, replies)
     status = wait(child, request)
     end_children()
-    if status is None or status != 0:
+    if status == 0:
+        return 0
+    try:
         say_end(request, status)
-    return 0 if status == 0 else 1
+    except OSError:
+        pass  # the folder is gone
+    return 1
 
 
 def main():
@@ -268,9 +282,9 @@ def main():
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     load_what_children_need()
     for line in sys.stdin.buffer:
-        with open(line.decode().rstrip("\n"), encoding="utf-8") as file:
-            request = json.load(file)
-        os.write(replies, b"%d\n" % answer(request, replies))
+        request = json.loads(line)
+        code = answer(request, replies)
+        os.write(replies, f"\n{request['folder']} {code}\n".encode("utf-8"))
 
 
 if __name__ == "__main__":

@@ -262,6 +262,22 @@ TEST_F(SharedDriver, CallsDoNotFindWhatOthersDid) {
   EXPECT_NE(call("    return {'y': [np.random.rand()]}\n"), call("    return {'y': [np.random.rand()]}\n"));
 }
 
+TEST_F(SharedDriver, CallsDoNotFindItsStreamsChanged) {
+  call("    os.set_blocking(1, False); os.set_blocking(2, False)\n    return {'y': x}\n");
+  EXPECT_EQ(call("    print('a' * 300000, flush=True)\n    return {'y': x}\n"), 1);
+}
+
+TEST_F(SharedDriver, OutlivesACallThatRemovesItsFolder) {
+  const double driver = call("    return {'y': [float(os.getppid())]}\n");
+  EXPECT_NE(error_of([&] { call("    import shutil\n    shutil.rmtree(os.path.dirname(os.getcwd()))\n"); }),
+            "");
+  EXPECT_NE(error_of([&] {
+              call("    class Odd(Exception):\n        def __str__(self): raise ValueError\n    raise Odd\n");
+            }),
+            "");
+  EXPECT_EQ(call("    return {'y': [float(os.getppid())]}\n"), driver);
+}
+
 TEST_F(SharedDriver, IsReplacedWhenACallHasKilledIt) {
   EXPECT_NE(error_of([&] { call("    os.kill(os.getppid(), 9)\n"); }), "");
   EXPECT_EQ(call("    return {'y': x}\n"), 1);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -107,8 +108,11 @@ double longest_s(double timeout_s) {
   return timeout_s + longer_s(timeout_s) + slack_s;
 }
 
-constexpr double longest_part_s = 1;  ///< of a wait
-constexpr int least_parts = 4;        ///< of a wait
+/// The parts of a wait: a second each at most, and some of a short wait.
+int parts_of(double seconds) {
+  constexpr double least = 4;
+  return static_cast<int>(std::max(least, std::ceil(seconds)));
+}
 
 std::uint64_t nanoseconds(double seconds) {
   return static_cast<std::uint64_t>(seconds * 1e9);
@@ -206,10 +210,12 @@ double Submission::submit_and_wait(double timeout_s) {
 /// Waits in parts: a machine that is suspended, or a clock that jumps, ends one of them and not the whole.
 VkResult Submission::wait_for_fence(double seconds) {
   const VkFence fence = device_.fence.get();
-  const double part = std::min(longest_part_s, seconds / least_parts);
+  const int parts = parts_of(seconds);
   VkResult result = VK_TIMEOUT;
-  for (double waited = 0; result == VK_TIMEOUT && waited < seconds; waited += part)
-    result = device_.table.vk.vkWaitForFences(device_.table.device, 1, &fence, VK_TRUE, nanoseconds(part));
+  for (int part = 0; result == VK_TIMEOUT && part < parts; ++part) {
+    result = device_.table.vk.vkWaitForFences(device_.table.device, 1, &fence, VK_TRUE,
+                                              nanoseconds(seconds / parts));
+  }
   return result;
 }
 

@@ -2,12 +2,10 @@
 
 #include "harness/device/device_info.h"
 #include "harness/gpu/gpu.h"
-#include "harness/gpu/spirv/late_use.h"
+#include "harness/gpu/program/access_check.h"
 #include "harness/gpu/spirv/shader_interface.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,8 +20,8 @@ std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, cons
 
 /// Compares what a program's shaders declare with what the program gives them, before a driver sees either: a
 /// mismatch may crash one device and pass on another. `interfaces` has one entry per dispatch, `access` one
-/// per tensor (empty: any). Throws Error, which names the shader, the dispatch, what is declared and what is
-/// given, when
+/// per tensor (empty: what tensors and scratch are read and written for is not checked). Throws Error, which
+/// names the shader, the dispatch, what is declared and what is given, when
 /// - a shader uses a binding that its dispatch does not have or that differs (buffer, image or sampler; the
 ///   image's dimensions and texels),
 /// - the push constants or the workgroup size differ from the dispatch's,
@@ -34,9 +32,8 @@ std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, cons
 ///   scratch that it or an earlier dispatch reads; unless it joins results in such scratch, which only it
 ///   uses, after all that it does with its inputs (late_use_of_inputs()), and no later dispatch reads what it
 ///   wrote.
-/// `late_use` looks for a late use of inputs by the shader of a dispatch; without it none may join.
+/// Without `late_use` none may join.
 /// Throws Unsupported when a shader uses more shared memory than the device has.
-using LateUseOf = std::function<std::optional<LateUse>(std::size_t, const KeptBindings&)>;
 void check_interfaces(const Program& program, std::span<const Physical> tensors,
                       std::span<const ShaderInterface> interfaces, const DeviceInfo& device,
                       std::span<const TensorAccess> access = {}, const LateUseOf& late_use = {});
