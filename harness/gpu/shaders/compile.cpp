@@ -19,10 +19,9 @@
 #ifdef __linux__
 #include <sys/mman.h>
 
-extern "C" {
-extern char __bss_start;  // of the executable, set by the linker
-extern char _end;
-}
+// Set by the linker: where the executable's variables that begin as zeros lie.
+extern char begin_of_zeros __asm__("__bss_start");
+extern char end_of_zeros __asm__("_end");
 #endif
 
 namespace assay::gpu {
@@ -31,14 +30,13 @@ namespace {
 #ifdef __linux__
 /// glslang fills 7 MB of static tables before main(). In pages of 4 KiB that costs more than all else that a
 /// process does until then, above all on virtual machines. Runs before all constructors without a priority.
+/// A system without large pages refuses, and all works as before.
 [[gnu::constructor(101)]] void use_large_pages_for_static_tables() {
   constexpr std::uintptr_t page = std::uintptr_t{2} << 20;
-  const std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(&__bss_start) + page - 1) / page * page;
-  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(&_end) / page * page;
-  // A system without large pages refuses, and all works as before.
-  if (begin < end)
-    static_cast<void>(::madvise(&__bss_start + (begin - reinterpret_cast<std::uintptr_t>(&__bss_start)),
-                                end - begin, MADV_HUGEPAGE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(&begin_of_zeros);
+  const auto end = reinterpret_cast<std::uintptr_t>(&end_of_zeros) / page * page;
+  const std::uintptr_t skipped = (page - begin % page) % page;
+  if (begin + skipped < end) ::madvise(&begin_of_zeros + skipped, end - begin - skipped, MADV_HUGEPAGE);
 }
 #endif
 
