@@ -23,6 +23,8 @@ constexpr unsigned time_limit_s = 240;  // a hang, not a busy machine
   redirect(err, STDERR_FILENO);
   // A test executable that a test starts is whole, not a shard.
   for (const char* shard : {"GTEST_TOTAL_SHARDS", "GTEST_SHARD_INDEX"}) ::unsetenv(shard);
+  // Each of the many programs that a script starts would load it (the tests' allocator).
+  if (command.words.front().ends_with(".sh")) ::unsetenv("LD_PRELOAD");
   for (const auto& [name, value] : command.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (!command.directory.empty() && ::chdir(command.directory.c_str()) != 0) ::_exit(126);
   std::vector<char*> words;
