@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Runs the references of ops that manifests declare: python3 -I -c "$(cat driver.py)".
 
-Embedded in assay. Each line of stdin is a request (JSON), which names a folder with inputs (.npy). The answer is a line on
-stderr: the folder, and 0 where it has outputs (.npy) now, or 1 where it has `error.txt`. This process is trusted: it loads nothing of the user's. For each
-request it forks one that does, waits for it, and ends whatever that has left behind. So all share one start of Python and
-one import of NumPy, and no request finds what another has done.
+Embedded in assay. Each line of stdin is a request (JSON), which names a folder with inputs (.npy). The answer is a line
+on stderr: the folder, and 0 where it has outputs (.npy) now, or 1 where it has `error.txt`. This process is trusted: it
+loads nothing of the user's. For each request it forks one that does, waits for it, and ends whatever that has left
+behind. So all share one start of Python and one import of NumPy, and no request finds what another has done.
 """
 
 import collections
@@ -91,7 +91,8 @@ def arguments_of(function, request):
     try:
         signature.bind(**arguments)
     except TypeError as error:
-        raise Refused(f"{request['function']}{signature} cannot be called with {', '.join(arguments)}: {error}") from None
+        call = f"{request['function']}{signature} cannot be called with {', '.join(arguments)}"
+        raise Refused(f"{call}: {error}") from None
     return arguments
 
 
@@ -132,7 +133,8 @@ def write_answer(answer, request):
         raise Refused(f"it returned {type(answer).__name__}, and must return a dict of outputs by name")
     outputs = {output["name"]: output for output in request["outputs"]}
     names = [str(name) for name in answer]
-    unknown = [name for name in names if name not in outputs and not (name.endswith("_bound") and name[: -len("_bound")] in outputs)]
+    known = {*outputs, *(f"{name}_bound" for name in outputs)}
+    unknown = [name for name in names if name not in known]
     missing = [name for name in outputs if name not in answer]
     if unknown or missing:
         said = [f"'{name}' is missing" for name in missing] + [f"'{name}' is no output" for name in unknown]
@@ -157,7 +159,8 @@ def told(error, request):
         return str(error)
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}: {error.msg}"
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != told.__code__.co_filename]
+    this_file = told.__code__.co_filename
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename != this_file]
     own = [frame for frame in frames if os.path.dirname(frame.filename) == os.path.dirname(request["file"])]
     lines = [f"{frame.filename}:{frame.lineno}: in {frame.name}: {frame.line}" for frame in (own or frames)[-3:]]
     return "\n".join([*lines, f"{type(error).__name__}: {error}"])

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <system_error>
 #include <type_traits>
-#include <unistd.h>
 #include <utility>
 
 namespace assay::external {

@@ -70,7 +70,7 @@ TEST_F(TimerTest, AMachineThatWasSuspendedIsNoTimeout) {
   SuspendedWait::drivers = std::exchange(own.state().table.vk.vkWaitForFences, &SuspendedWait::wait);
   Submission submission(own.state(), "being suspended");
   EXPECT_EQ(error_of([&] { submission.submit_and_wait(timeout_s); }), "");
-  EXPECT_FALSE(SuspendedWait::is_suspended) << "nobody waited";
+  EXPECT_FALSE(SuspendedWait::is_suspended) << "the submission did not wait for its fence";
 }
 
 }  // namespace

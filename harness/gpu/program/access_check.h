@@ -22,9 +22,9 @@ using LateUseOf = std::function<std::optional<LateUse>(std::size_t dispatch, con
 /// Ensures that a program cannot use results of an earlier run. It may find only the unchanged inputs, and in
 /// other memory only what set-up or the program itself has written. So no scratch may be read or updated
 /// before it is written, or written after it was read: whatever is left there was written without knowledge
-/// of an earlier run. The same holds for outputs that an impl's program says it reads; others may be updated
-/// by atomics whose results nobody sees, because knowledge that never leaves them is of no use. A dispatch
-/// may read scratch that it writes itself where it does so after all that it does with its inputs.
+/// of an earlier run. The same holds for outputs that an impl's program says it reads. Other outputs may be
+/// updated by atomics whose results are not used: they cannot tell the program anything. A dispatch may read
+/// scratch that it writes itself where it does so after all that it does with its inputs.
 class AccessCheck {
  public:
   /// `access` has an entry for each tensor; empty: nothing is checked. Without `late_use` no dispatch may
