@@ -14,8 +14,10 @@
 #include <mutex>
 #include <optional>
 #include <poll.h>
+#include <string>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace assay::external {
 namespace {
@@ -58,6 +60,7 @@ std::string path_variable() {
   return path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
 }
 
+/// Python isolated from the user's settings, with an environment of PATH and what keeps answers reproducible.
 /// One thread: with several, the order of additions would vary.
 std::vector<std::string> python_command(const std::string& path, const std::vector<std::string>& arguments) {
   std::vector<std::string> words{"/usr/bin/env",
@@ -84,6 +87,18 @@ PythonRun run_of(ChildProcess& process, const std::optional<ChildEnd>& end, std:
           .printed = last_of(std::move(printed))};
 }
 
+/// Asks an interpreter for its version and NumPy's.
+PythonRun run_probe(const std::string& path) {
+  ChildProcess process(python_command(path, {"-c", probe}));
+  const Stopwatch watch;
+  std::string printed;
+  std::optional<ChildEnd> end;
+  while (!end && watch.s() < probe_s) {
+    if (!read_both(process, printed, printed)) end = process.end();
+  }
+  return run_of(process, end, std::move(printed));
+}
+
 /// ASSAY_PYTHON alone, if it is set.
 std::vector<std::string> candidates() {
   const char* const chosen = std::getenv("ASSAY_PYTHON");
@@ -96,7 +111,7 @@ Interpreter found_interpreter() {
   for (const std::string& candidate : candidates()) {
     PythonRun run;
     try {
-      run = run_python(candidate, {"-c", probe}, probe_s);
+      run = run_probe(candidate);
     } catch (const Error&) {
       continue;
     }
@@ -146,17 +161,6 @@ IdleDrivers& idle_drivers() {
 }
 
 }  // namespace
-
-PythonRun run_python(const std::string& path, const std::vector<std::string>& arguments, double seconds) {
-  ChildProcess process(python_command(path, arguments));
-  const Stopwatch watch;
-  std::string printed;
-  std::optional<ChildEnd> end;
-  while (!end && watch.s() < seconds) {
-    if (!read_both(process, printed, printed)) end = process.end();
-  }
-  return run_of(process, end, std::move(printed));
-}
 
 const Interpreter& interpreter() {
   static const Interpreter found = found_interpreter();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 namespace assay::external {
 
@@ -22,11 +21,6 @@ struct Interpreter {
 /// The one that the environment names as ASSAY_PYTHON, or the first of /usr/bin/python3 and the python3 of
 /// PATH that imports NumPy. It is looked for once.
 const Interpreter& interpreter();
-
-/// Runs the interpreter, isolated from the user's settings, with an environment of PATH and what keeps
-/// answers reproducible. It and its process group are killed after `seconds`. Throws Error(Infrastructure) if
-/// it cannot be started.
-PythonRun run_python(const std::string& path, const std::vector<std::string>& arguments, double seconds);
 
 /// Has a request of driver.py computed in a process that is forked from a driver: a Python that has imported
 /// NumPy, waits for requests, and is kept for later ones. The run ended well if the outputs are written in
