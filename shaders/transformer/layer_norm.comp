@@ -36,30 +36,24 @@ vec4 normalized(vec4 apart, float inverse, KEPT_QUAD weights, KEPT_QUAD biases) 
 
 void main() {
   const RowPart part = this_part();
-  // Weights and biases are loaded before the sums are known: later, each row would wait for them again.
   KEPT_QUAD quads[MOST_KEPT], weights[MOST_KEPT], biases[MOST_KEPT];
   LOAD_KEPT(quads, load_x)
-  LOAD_KEPT(weights, load_w)
-  LOAD_KEPT(biases, load_b)
+  LOAD_KEPT(biases, load_b)  // before the sums are known: later, each row would wait for them again
   vec4 total = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) add_quad(total, values_of(quads[i]));
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    add_quad(total, values_of(load_x(part, place)));
-  }
+  EACH_LEFT(add_quad(total, values_of(load_x(part, place)));)
   const float mean = product(row_sum(folded_sum(total), part.lane), push.inverse_width);
 
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
     add_quad(squares, scaled_squares(deviations(part, kept_place(part, i), quads[i], mean)));
   }
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    add_quad(squares, scaled_squares(deviations(part, place, load_x(part, place), mean)));
-  }
+  EACH_LEFT(add_quad(squares, scaled_squares(deviations(part, place, load_x(part, place), mean)));)
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
+  LOAD_KEPT(weights, load_w)  // with both before the sums, fewer workgroups would have registers
   STORE_KEPT(store_y, normalized(deviations(part, kept_place(part, i), quads[i], mean), inverse, weights[i], biases[i]))
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    const vec4 apart = deviations(part, place, load_x(part, place), mean);
-    store_y(part, place, normalized(apart, inverse, load_w(part, place), load_b(part, place)));
-  }
+  EACH_LEFT(store_y(part, place,
+                    normalized(deviations(part, place, load_x(part, place), mean), inverse, load_w(part, place),
+                               load_b(part, place)));)
 }

@@ -30,46 +30,36 @@ vec4 added(vec4 values, vec4 more) {
 }
 
 // As h is stored.
-KEPT_QUAD load_values(RowPart part, uint place) {
-  return kept_of(added(values_of(load_x(part, place)), values_of(load_residual(part, place))));
-}
+KEPT_QUAD kept_sum(KEPT_QUAD of_x, KEPT_QUAD more) { return kept_of(added(values_of(of_x), values_of(more))); }
 #if PAIRS
-uvec4 load_values_pair(RowPart part, uint place) {
-  const uvec4 of_x = load_x_pair(part, place), more = load_residual_pair(part, place);
-  return uvec4(kept_of(added(values_of(of_x.xy), values_of(more.xy))),
-               kept_of(added(values_of(of_x.zw), values_of(more.zw))));
+uvec4 load_values(RowPart part, uint i) {
+  const uvec4 of_x = load_x(part, i), more = load_residual(part, i);
+  return uvec4(kept_sum(of_x.xy, more.xy), kept_sum(of_x.zw, more.zw));
 }
-#endif
-void keep_values(RowPart part, uint place, KEPT_QUAD quad) { store_h(part, place, values_of(quad)); }
 #else
-KEPT_QUAD load_values(RowPart part, uint place) { return load_x(part, place); }
-#if PAIRS
-uvec4 load_values_pair(RowPart part, uint place) { return load_x_pair(part, place); }
+KEPT_QUAD load_values(RowPart part, uint place) { return kept_sum(load_x(part, place), load_residual(part, place)); }
+void keep_values(RowPart part, uint place, KEPT_QUAD quad) { store_h(part, place, values_of(quad)); }
 #endif
+#else
+#define load_values load_x
 void keep_values(RowPart part, uint place, KEPT_QUAD quad) {}
 #endif
 
 void main() {
   const RowPart part = this_part();
-  // Weights are loaded before the sum is known: later, each row would wait for them again.
   KEPT_QUAD quads[MOST_KEPT], weights[MOST_KEPT];
   LOAD_KEPT(quads, load_values)
-  LOAD_KEPT(weights, load_w)
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) add_quad(squares, scaled_squares(values_of(quads[i])));
 #if RESIDUAL
   STORE_KEPT(store_h, values_of(quads[i]))
 #endif
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    const KEPT_QUAD more = load_values(part, place);
-    add_quad(squares, scaled_squares(values_of(more)));
-    keep_values(part, place, more);
-  }
+  EACH_LEFT(const KEPT_QUAD more = load_values(part, place); add_quad(squares, scaled_squares(values_of(more)));
+            keep_values(part, place, more);)
+  LOAD_KEPT(weights, load_w)  // before the sum is known: later, each row would wait for them again
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
   STORE_KEPT(store_y, products(values_of(quads[i]), inverse, values_of(weights[i])))
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    const vec4 values = values_of(load_values(part, place));
-    store_y(part, place, products(values, inverse, values_of(load_w(part, place))));
-  }
+  EACH_LEFT(
+      store_y(part, place, products(values_of(load_values(part, place)), inverse, values_of(load_w(part, place))));)
 }

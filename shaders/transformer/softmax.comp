@@ -49,7 +49,7 @@ vec4 shares_of(vec4 weights, float inverse) {
 
 void store_row(RowPart part, vec4 values) {
   STORE_KEPT(store_y, values)
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) store_y(part, place, values);
+  EACH_LEFT(store_y(part, place, values);)
 }
 
 void main() {
@@ -58,18 +58,14 @@ void main() {
   LOAD_KEPT(quads, load_x)
   uint key = 0u;
   for (uint i = 0u; i < kept; ++i) key = max(key, largest_key_of(values_of(quads[i])));
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    key = max(key, largest_key_of(values_of(load_x(part, place))));
-  }
+  EACH_LEFT(key = max(key, largest_key_of(values_of(load_x(part, place))));)
   key = largest_key(key, part.lane);
   const float largest = value_of(key);
 
   // exp() twice is faster than what it costs to keep its results.
   vec4 total = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) add_quad(total, weights_of(values_of(quads[i]), largest));
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    add_quad(total, weights_of(values_of(load_x(part, place)), largest));
-  }
+  EACH_LEFT(add_quad(total, weights_of(values_of(load_x(part, place)), largest));)
   const float inverse = 1.0 / row_sum(folded_sum(total), part.lane);
 
   if (key >= KEY_OF_INFINITY) {
@@ -78,8 +74,6 @@ void main() {
     store_row(part, vec4(0.0));
   } else {
     STORE_KEPT(store_y, shares_of(weights_of(values_of(quads[i]), largest), inverse))
-    for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-      store_y(part, place, shares_of(weights_of(values_of(load_x(part, place)), largest), inverse));
-    }
+    EACH_LEFT(store_y(part, place, shares_of(weights_of(values_of(load_x(part, place)), largest), inverse));)
   }
 }

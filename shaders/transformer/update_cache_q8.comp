@@ -96,9 +96,7 @@ void main() {
   for (uint i = 0u; i < kept; ++i) quads[i] = load_x(part, kept_place(part, i));
   uint bits = 0u;
   for (uint i = 0u; i < kept; ++i) bits = max(bits, bits_of_largest(values_of(quads[i])));
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    bits = max(bits, bits_of_largest(values_of(load_x(part, place))));
-  }
+  EACH_LEFT(bits = max(bits, bits_of_largest(values_of(load_x(part, place))));)
   bits = largest_bits(bits, part.lane);
 
   if (!complete && part.last == 0u) return;
@@ -110,7 +108,5 @@ void main() {
     const uint place = kept_place(part, i);
     if (exists(part, place)) store_quad(part, place, row, quantized(values_of(quads[i]), inverse));
   }
-  for (uint place = beyond_kept(part); is_left(part, place); place += COLUMNS) {
-    store_quad(part, place, row, quantized(values_of(load_x(part, place)), inverse));
-  }
+  EACH_LEFT(store_quad(part, place, row, quantized(values_of(load_x(part, place)), inverse));)
 }
