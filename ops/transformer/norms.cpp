@@ -62,7 +62,6 @@ std::optional<std::string> norm_invalid_reason(const ImplPoint& point) {
 
 Program norm_program(const BuildContext& context, const std::string& name) {
   Dispatch dispatch = row_dispatch(context, name, name + ".comp", 1);
-  take_pairs(dispatch, context);
   dispatch.push.add(of_scaled_squares * inverse_width(context));
   dispatch.push.add(static_cast<float>(context.params.number("eps")));
   return {.dispatches = {std::move(dispatch)}};

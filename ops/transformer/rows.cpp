@@ -88,8 +88,12 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
                                   context.device.max_workgroup_count[0]);
   const std::int64_t invocations = sharing.local * dispatch.workgroups[0] * dispatch.workgroups[1];
   const bool is_complete = sharing.is_complete(invocations);
-  dispatch.defines = {
-      {"F16", flag(is_f16)}, {"WHOLE_ROWS", flag(is_whole)}, texture_define(context.forms[0])};
+  const bool in_pairs =
+      is_f16 && is_whole && is_complete && sharing.steps() % 2 == 0 && !is_texture(context.forms[0]);
+  dispatch.defines = {{"F16", flag(is_f16)},
+                      {"WHOLE_ROWS", flag(is_whole)},
+                      {"PAIRS", flag(in_pairs)},
+                      texture_define(context.forms[0])};
   dispatch.constants = {{"column_bits", log2_of(sharing.columns)},
                         {"kept", static_cast<std::uint32_t>(std::min(sharing.steps(), most_kept))},
                         {"complete", is_complete ? 1U : 0U}};
@@ -103,15 +107,6 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
     dispatch.bindings.emplace_back(Resource::tensor(i));
   }
   return dispatch;
-}
-
-void take_pairs(Dispatch& dispatch, const BuildContext& context) {
-  const bool is_f16 = context.tensors[0].dtype == DType::F16;
-  const RowSharing sharing = row_sharing(context);
-  const std::int64_t invocations = sharing.local * dispatch.workgroups[0] * dispatch.workgroups[1];
-  const bool in_pairs =
-      is_f16 && sharing.is_complete(invocations) && sharing.steps() % 2 == 0 && !is_texture(context.forms[0]);
-  dispatch.defines.push_back({"PAIRS", flag(in_pairs)});
 }
 
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point) {

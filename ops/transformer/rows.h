@@ -41,10 +41,6 @@ std::int64_t additions_of_row(const BuildContext& context);
 Dispatch row_dispatch(const BuildContext& context, std::string label, std::string shader, std::int64_t arrays,
                       bool in_quads = true);
 
-/// Says to a kernel that takes pairs of neighbouring quads whether each invocation keeps whole pairs of
-/// halves.
-void take_pairs(Dispatch& dispatch, const BuildContext& context);
-
 /// Why these kernels cannot take the op's tensors, or nothing: those that can be textures must all be, or
 /// none.
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point);

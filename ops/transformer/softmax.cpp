@@ -32,9 +32,7 @@ Work work(const Params&, std::span<const TensorSpec> tensors) {
 }  // namespace
 
 Program softmax_program(const BuildContext& context) {
-  Dispatch dispatch = row_dispatch(context, "softmax", "softmax.comp", 2);
-  take_pairs(dispatch, context);
-  return {.dispatches = {std::move(dispatch)}};
+  return {.dispatches = {row_dispatch(context, "softmax", "softmax.comp", 2)}};
 }
 
 /// With d = |x - m|: the difference is off by half an ULP, which changes exp() by d/2 ULP, and exp() by 3 +

@@ -23,9 +23,9 @@ COLUMN_READER(load_b, b)
 ROW_OUTPUT(3, Y, write_y, store_y, y)
 
 // 0 for elements that are not of the row.
-vec4 deviations(RowPart part, uint place, KEPT_QUAD quad, float mean) {
+vec4 deviations(KEPT_QUAD quad, bvec4 own, float mean) {
   precise vec4 apart = values_of(quad) - mean;
-  return mix(vec4(0.0), apart, of_row(part, place));
+  return mix(vec4(0.0), apart, own);
 }
 
 vec4 normalized(vec4 apart, float inverse, KEPT_QUAD weights, KEPT_QUAD biases) {
@@ -46,14 +46,14 @@ void main() {
 
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) {
-    add_quad(squares, scaled_squares(deviations(part, kept_place(part, i), quads[i], mean)));
+    add_quad(squares, scaled_squares(deviations(quads[i], kept_in_row(part, i), mean)));
   }
-  EACH_LEFT(add_quad(squares, scaled_squares(deviations(part, place, load_x(part, place), mean)));)
+  EACH_LEFT(add_quad(squares, scaled_squares(deviations(load_x(part, place), of_row(part, place), mean)));)
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
   LOAD_KEPT(weights, load_w)  // with both before the sums, fewer workgroups would have registers
-  STORE_KEPT(store_y, normalized(deviations(part, kept_place(part, i), quads[i], mean), inverse, weights[i], biases[i]))
+  STORE_KEPT(store_y, normalized(deviations(quads[i], kept_in_row(part, i), mean), inverse, weights[i], biases[i]))
   EACH_LEFT(store_y(part, place,
-                    normalized(deviations(part, place, load_x(part, place), mean), inverse, load_w(part, place),
+                    normalized(deviations(load_x(part, place), of_row(part, place), mean), inverse, load_w(part, place),
                                load_b(part, place)));)
 }

@@ -31,7 +31,7 @@ vec4 added(vec4 values, vec4 more) {
 
 // As h is stored.
 KEPT_QUAD kept_sum(KEPT_QUAD of_x, KEPT_QUAD more) { return kept_of(added(values_of(of_x), values_of(more))); }
-#if PAIRS
+#if WHOLE_PAIRS
 uvec4 load_values(RowPart part, uint i) {
   const uvec4 of_x = load_x(part, i), more = load_residual(part, i);
   return uvec4(kept_sum(of_x.xy, more.xy), kept_sum(of_x.zw, more.zw));

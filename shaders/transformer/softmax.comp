@@ -11,6 +11,7 @@ layout(push_constant) uniform Push {
 } push;
 
 #define ROW_PADDING uintBitsToFloat(0xff800000u)  // -infinity
+#define WHOLE_PAIRS PAIRS
 #include "transformer/row_reduction.glslh"
 
 ROW_INPUT(0, X, read_x, load_x, x)
