@@ -109,13 +109,13 @@ SHARES = [
 ROWS_HEAD = "| op | 16384 rows | PyTorch | share of the bandwidth | 2048 rows | PyTorch | one row | PyTorch |"
 # Text, row of 16384 rows and PyTorch us, cold row of 2048 rows and PyTorch us, row of one row and PyTorch us.
 ROWS = [
-    ("`silu_mul`", "silu_mul/large/WP.WP.WP/elementwise", "93.7", "silu_mul/timed/WP.WP.WP/elementwise/cold", "12.9",
+    ("`silu_mul`", "silu_mul/large/WP.WP.WP/elementwise", "93.0", "silu_mul/timed/WP.WP.WP/elementwise/cold", "12.8",
      "silu_mul/token/WP.WP.WP/elementwise", "1.2"),
-    ("`rms_norm`", "rms_norm/large/WP.WP/rows", "71.5", "rms_norm/timed/WP.WP/rows/cold", "10.1", "rms_norm/token/WP.WP/rows", "1.7"),
-    ("`layer_norm`", "layer_norm/large/WP.WP/rows", "88.3", "layer_norm/timed/WP.WP/rows/cold", "16.9",
+    ("`rms_norm`", "rms_norm/large/WP.WP/rows", "72.2", "rms_norm/timed/WP.WP/rows/cold", "10.1", "rms_norm/token/WP.WP/rows", "1.7"),
+    ("`layer_norm`", "layer_norm/large/WP.WP/rows", "88.3", "layer_norm/timed/WP.WP/rows/cold", "16.8",
      "layer_norm/token/WP.WP/rows", "2.1"),
-    ("`softmax`", "softmax/large/WP.WP/rows", "153", "softmax/timed/WP.WP/rows/cold", "22.7", "softmax/token/WP.WP/rows", "2.6"),
-    ("`rotary_embedding`, half split", "rotary_embedding/large/half_split/WP.WP/pairs", "79.9",
+    ("`softmax`", "softmax/large/WP.WP/rows", "152", "softmax/timed/WP.WP/rows/cold", "22.7", "softmax/token/WP.WP/rows", "2.8"),
+    ("`rotary_embedding`, half split", "rotary_embedding/large/half_split/WP.WP/pairs", "79.6",
      "rotary_embedding/timed/half_split/WP.WP/pairs/cold", "13.0", "rotary_embedding/token/half_split/WP.WP/pairs", "1.2"),
     ("`rotary_embedding`, interleaved", "rotary_embedding/large/interleaved/WP.WP/pairs", "",
      "rotary_embedding/timed/interleaved/WP.WP/pairs/cold", "", "rotary_embedding/token/interleaved/WP.WP/pairs", ""),
@@ -125,18 +125,18 @@ ATTENTION_HEAD = "| attention, product | us | PyTorch | share of the ceiling |"
 # Text, row, PyTorch us, the ceiling whose share is shown.
 ATTENTION = [
     ("`sdpa`, 32 heads of 128, context 128", "sdpa/decode/32.128.127/auto/cold", "4.6", "bandwidth"),
-    ("context 1024", "sdpa/decode/32.128.1023/auto/cold", "7.7", "bandwidth"),
-    ("context 4096", "sdpa/decode/32.128.4095/auto/cold", "11.9", "bandwidth"),
-    ("context 32768", "sdpa/decode/32.128.32767/auto/cold", "37.9", "bandwidth"),
-    ("32 heads of 64, context 4096", "sdpa/decode/32.64.4095/auto/cold", "9.0", "bandwidth"),
-    ("16 heads of 128, context 4096", "sdpa/decode/16.128.4095/auto/cold", "11.7", "bandwidth"),
-    ("24 heads of 128, context 4096", "sdpa/decode/24.128.4095/auto/cold", "11.8", "bandwidth"),
+    ("context 1024", "sdpa/decode/32.128.1023/auto/cold", "7.6", "bandwidth"),
+    ("context 4096", "sdpa/decode/32.128.4095/auto/cold", "11.7", "bandwidth"),
+    ("context 32768", "sdpa/decode/32.128.32767/auto/cold", "37.4", "bandwidth"),
+    ("32 heads of 64, context 4096", "sdpa/decode/32.64.4095/auto/cold", "8.9", "bandwidth"),
+    ("16 heads of 128, context 4096", "sdpa/decode/16.128.4095/auto/cold", "11.5", "bandwidth"),
+    ("24 heads of 128, context 4096", "sdpa/decode/24.128.4095/auto/cold", "11.6", "bandwidth"),
     ("prompt of 128", "sdpa/prefill/128/auto", "7.4", "operations"),
-    ("prompt of 512", "sdpa/prefill/512/auto", "12.9", "operations"),
-    ("prompt of 2048", "sdpa/prefill/2048/auto", "83.5", "operations"),
-    ("`mm` f16 4096 x 4096 x 4096", "mm/squares/4096.4096.4096/auto", "211", "operations"),
+    ("prompt of 512", "sdpa/prefill/512/auto", "13.0", "operations"),
+    ("prompt of 2048", "sdpa/prefill/2048/auto", "82.8", "operations"),
+    ("`mm` f16 4096 x 4096 x 4096", "mm/squares/4096.4096.4096/auto", "207", "operations"),
     ("2048 x 2048 x 2048", "mm/squares/2048.2048.2048/auto", "", "operations"),
-    ("4096 x 1024 x 256", "mm/products/4096.1024.256/auto", "6.2", "operations"),
+    ("4096 x 1024 x 256", "mm/products/4096.1024.256/auto", "6.1", "operations"),
 ]
 
 BATCHES_HEAD = "| op, K = 4096, N = 14336; long rows: K = 14336, N = 4096 | one token, us | 2 | 4 | 8 | ratios to one |"

@@ -47,8 +47,12 @@ void keep_values(RowPart part, uint place, KEPT_QUAD quad) {}
 
 void main() {
   const RowPart part = this_part();
+  // Weights are loaded before the sum is known: later, each row would wait for them again. Where most quads are kept,
+  // they come after h is stored, which needs registers, too.
+  const bool loads_weights_late = kept == MOST_KEPT;
   KEPT_QUAD quads[MOST_KEPT], weights[MOST_KEPT];
   LOAD_KEPT(quads, load_values)
+  if (!loads_weights_late) LOAD_KEPT(weights, load_w)
   vec4 squares = vec4(0.0);
   for (uint i = 0u; i < kept; ++i) add_quad(squares, scaled_squares(values_of(quads[i])));
 #if RESIDUAL
@@ -56,7 +60,7 @@ void main() {
 #endif
   EACH_LEFT(const KEPT_QUAD more = load_values(part, place); add_quad(squares, scaled_squares(values_of(more)));
             keep_values(part, place, more);)
-  LOAD_KEPT(weights, load_w)  // before the sum is known: later, each row would wait for them again
+  if (loads_weights_late) LOAD_KEPT(weights, load_w)
   const float inverse = inverse_root(row_sum(folded_sum(squares), part.lane));
 
   STORE_KEPT(store_y, products(values_of(quads[i]), inverse, values_of(weights[i])))
