@@ -152,13 +152,13 @@ endfunction()
 # SPIR-V and answers of references, whose keys include everything they depend on, and Mesa's compiled kernels. Mesa does
 # not optimize (GALLIVM_PERF): tests run each kernel once or twice, and half of their time was compilation. A fifth of
 # the time of compilers and of the validator of SPIR-V was in malloc: jemalloc takes its place where it is installed
-# (a test that asks glibc what is in use says GLIBC_MALLOC); else glibc keeps more freed memory for the next allocation
-# of its size.
+# (a test that asks glibc what is in use says GLIBC_MALLOC), and keeps what was freed, which the kernel would have to
+# clear again; else glibc keeps more freed memory for the next allocation of its size.
 find_library(ASSAY_JEMALLOC NAMES libjemalloc.so.2)
 function(assay_test_shard executable name shard filter folder cost)
   get_target_property(glibc_malloc ${executable} ASSAY_GLIBC_MALLOC)
   if(ASSAY_JEMALLOC AND NOT ASSAY_SANITIZE AND NOT glibc_malloc)
-    set(allocator "LD_PRELOAD=${ASSAY_JEMALLOC};MALLOC_CONF=thp:always")
+    set(allocator "LD_PRELOAD=${ASSAY_JEMALLOC};MALLOC_CONF=thp:always,dirty_decay_ms:-1")
   else()
     set(allocator "GLIBC_TUNABLES=glibc.malloc.tcache_count=20000")
   endif()

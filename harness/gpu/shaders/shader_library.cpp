@@ -49,16 +49,30 @@ Header header_for(const std::string& key, const std::vector<std::uint32_t>& word
   return header;
 }
 
-std::string cache_key(const std::string& shader, const std::map<std::string, ShaderSource>& sources,
-                      const std::vector<Define>& defines) {
+/// A shader and all that it includes, by name.
+struct Sources {
+  explicit Sources(std::map<std::string, ShaderSource> found) : files(std::move(found)) {
+    std::string all;
+    for (const auto& [name, source] : files) {
+      append_counted(all, name);
+      append_counted(all, source.text);
+    }
+    hash = source_hash(all);
+  }
+
+  bool is_foreign() const {
+    return std::ranges::any_of(files, [](const auto& entry) { return !entry.second.is_embedded; });
+  }
+
+  std::map<std::string, ShaderSource> files;
+  std::string hash;  ///< of names and texts
+};
+
+std::string cache_key(const std::string& shader, const Sources& sources, const std::vector<Define>& defines) {
   std::string all;
   append_counted(all, compiler_version());
   append_counted(all, shader);
-  for (const auto& [name, source] : sources) {
-    append_counted(all, name);
-    append_counted(all, source.text);
-  }
-  append_counted(all, "defines");
+  append_counted(all, sources.hash);
   for (const Define& define : defines) {
     append_counted(all, define.name);
     append_counted(all, define.value);
@@ -117,8 +131,6 @@ struct ShaderLibrary::State {
     ShaderFolders folders;
     friend auto operator<=>(const Variant&, const Variant&) = default;
   };
-  using Sources = std::map<std::string, ShaderSource>;
-
   explicit State(ShaderOptions options)
       : sources(std::move(options.directories), embedded_shaders()), compiler(std::move(options.compiler)) {
     if (!options.cache_directory.empty()) {
@@ -130,8 +142,8 @@ struct ShaderLibrary::State {
   void throw_known_failure(const Variant& variant);
   Spirv make_once(const Variant& variant);
   Spirv make(const Variant& variant);
-  Spirv build(const Variant& variant, const Sources& found, bool is_foreign);
-  std::vector<std::uint32_t> words_of(const Variant& variant, const Sources& found, bool is_foreign);
+  Spirv build(const Variant& variant, const Sources& found);
+  std::vector<std::uint32_t> words_of(const Variant& variant, const Sources& found);
 
   ShaderSources sources;
   OnceEach<std::pair<std::string, ShaderFolders>> once_read;      ///< guards `read`
@@ -149,16 +161,15 @@ struct ShaderLibrary::State {
   std::map<std::pair<std::string, ShaderFolders>, CompileError> stopped;  ///< by shader
 };
 
-/// A shader and all that it includes, read once: variants differ in defines alone.
-const ShaderLibrary::State::Sources& ShaderLibrary::State::sources_of(const std::string& shader,
-                                                                      const ShaderFolders& folders) {
+/// Read once: variants differ in defines alone.
+const Sources& ShaderLibrary::State::sources_of(const std::string& shader, const ShaderFolders& folders) {
   const std::pair<std::string, ShaderFolders> key(shader, folders);
   const auto find = [&]() -> const Sources* {
     const auto found = read.find(key);
     return found == read.end() ? nullptr : &found->second;
   };
   return *once_read.get(
-      key, find, [&] { return sources.closure(shader, folders); },
+      key, find, [&] { return Sources(sources.closure(shader, folders)); },
       [&](Sources made) { read.emplace(key, std::move(made)); });
 }
 
@@ -187,42 +198,42 @@ Spirv ShaderLibrary::State::make_once(const Variant& variant) {
 
 Spirv ShaderLibrary::State::make(const Variant& variant) {
   const Sources& found = sources_of(variant.shader, variant.folders);
-  if (found.empty()) {
+  if (found.files.empty()) {
     throw Error(fmt::format("compiling shader '{}': there is no such file in {}", variant.shader,
                             sources.places(variant.folders)));
   }
-  const bool is_foreign =
-      std::ranges::any_of(found, [](const auto& entry) { return !entry.second.is_embedded; });
   const std::string key = cache_key(variant.shader, found, variant.defines);
   if (cache) {
     if (auto words = cache->load(key)) {
       std::string hash = source_hash(std::as_bytes(std::span(*words)));
-      return {.words = std::move(*words), .hash = std::move(hash), .compile_ms = 0, .is_foreign = is_foreign};
+      return {.words = std::move(*words),
+              .hash = std::move(hash),
+              .compile_ms = 0,
+              .is_foreign = found.is_foreign()};
     }
   }
-  Spirv spirv = build(variant, found, is_foreign);
+  Spirv spirv = build(variant, found);
   if (cache) {
     cache->store(key, spirv.words);
   }
   return spirv;
 }
 
-std::vector<std::uint32_t> ShaderLibrary::State::words_of(const Variant& variant, const Sources& found,
-                                                          bool is_foreign) {
+std::vector<std::uint32_t> ShaderLibrary::State::words_of(const Variant& variant, const Sources& found) {
   const std::string places = sources.places(variant.folders);
-  if (is_foreign && !compiler.empty())
-    return compile_in_process(compiler, variant.shader, found, variant.defines, places);
-  const ShaderSource& source = found.at(variant.shader);
+  if (found.is_foreign() && !compiler.empty())
+    return compile_in_process(compiler, variant.shader, found.files, variant.defines, places);
+  const ShaderSource& source = found.files.at(variant.shader);
   if (source.is_module()) return checked_module(source);
   std::call_once(glslang_started, [this] { glslang.emplace(); });
-  std::vector<std::uint32_t> words = compile_glsl(variant.shader, found, variant.defines, places);
-  if (is_foreign) check_module(source.display, words);
+  std::vector<std::uint32_t> words = compile_glsl(variant.shader, found.files, variant.defines, places);
+  if (found.is_foreign()) check_module(source.display, words);
   return finished_module(source.display, std::move(words), variant.defines);
 }
 
-Spirv ShaderLibrary::State::build(const Variant& variant, const Sources& found, bool is_foreign) {
+Spirv ShaderLibrary::State::build(const Variant& variant, const Sources& found) {
   const auto start = std::chrono::steady_clock::now();
-  Spirv spirv{.words = words_of(variant, found, is_foreign), .is_foreign = is_foreign};
+  Spirv spirv{.words = words_of(variant, found), .is_foreign = found.is_foreign()};
   spirv.hash = source_hash(std::as_bytes(std::span(spirv.words)));
   spirv.compile_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -262,7 +273,7 @@ Overrides ShaderLibrary::overrides(std::span<const KernelName> kernels) const {
   const std::set<std::string> theirs = state_->sources.names_in_directories();
   std::set<std::string> used;
   for (const auto& [shader, folders] : kernels) {
-    for (const auto& [name, source] : state_->sources_of(shader, folders)) {
+    for (const auto& [name, source] : state_->sources_of(shader, folders).files) {
       if (source.is_override) used.insert(source.path);
     }
   }

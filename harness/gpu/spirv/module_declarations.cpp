@@ -318,7 +318,8 @@ ModuleDeclarations DeclarationReader::declarations() const {
 
 std::vector<DeclaredConstant> declared_constants(std::span<const std::uint32_t> words) {
   Results results;
-  each_instruction(words, what, [&](const SpirvInstruction& instruction) { results.read(instruction); });
+  each_global_instruction(words, what,
+                          [&](const SpirvInstruction& instruction) { results.read(instruction); });
   std::vector<DeclaredConstant> constants;
   for (const auto& [result, spec_id] : results.spec_ids) {
     results.check_width(result, spec_id);

@@ -17,8 +17,8 @@ struct DeclaredConstant {
 };
 
 /// All specialization constants that the module declares, used or not, sorted by id. glslang writes their
-/// names (OpName) even without debug information. Throws Error when the words are no SPIR-V module or a
-/// constant is not 32 bits wide, the only width that a Dispatch can set.
+/// names (OpName) even without debug information. Throws Error when the words up to the first function are no
+/// SPIR-V module or a constant is not 32 bits wide, the only width that a Dispatch can set.
 std::vector<DeclaredConstant> declared_constants(std::span<const std::uint32_t> words);
 
 /// The type of one number in a block, or of a specialization constant.

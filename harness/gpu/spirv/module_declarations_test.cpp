@@ -78,6 +78,14 @@ TEST_F(DeclaredConstantsTest, MustHave32Bits) {
               HasSubstr("constant 'wide' (constant_id 16) is not 32 bits wide"));
 }
 
+TEST_F(DeclaredConstantsTest, AreReadWithoutTheFunctionsAfterThem) {
+  std::vector<std::uint32_t> words = compile("layout(constant_id = 16) const uint size = 4u;\n");
+  const std::vector<DeclaredConstant> all = declared_constants(words);
+  words.push_back(0);  // an instruction without words
+  EXPECT_EQ(declared_constants(words), all);
+  EXPECT_THROW(declarations_of(words), Error);
+}
+
 TEST_F(DeclaredConstantsTest, AreRefusedInWhatIsNoModule) {
   EXPECT_THAT(complaint({}), HasSubstr("reading the specialization constants of a SPIR-V module"));
   std::vector<std::uint32_t> words = compile("");

@@ -93,10 +93,12 @@ std::vector<std::uint32_t> ids_of_access(std::span<const std::uint32_t> access) 
 struct Visit {
   const std::function<void(const SpirvInstruction&)>& visit;
   std::span<const std::uint32_t> words;   ///< the module as it is
+  bool only_global = false;               ///< stops at the first function
   std::size_t at = spirv_header_words;    ///< of the parser's next instruction
   std::size_t told = spirv_header_words;  ///< what lies before has been visited
   std::vector<std::uint32_t> ids;
   std::exception_ptr thrown;
+  bool has_stopped = false;
 };
 
 bool is_id(spv_operand_type_t type) {
@@ -138,6 +140,10 @@ spv_result_t tell(void* data, const spv_parsed_instruction_t* parsed) {
   const bool is_told = visit.at < visit.told;  // a further OpNop of a matrix instruction
   visit.at += parsed->num_words;
   if (is_told) return SPV_SUCCESS;
+  if (visit.only_global && parsed->opcode == spv::OpFunction) {
+    visit.has_stopped = true;
+    return SPV_REQUESTED_TERMINATION;
+  }
   try {
     if (is_matrix_khr(visit.words[visit.told] & spv::OpCodeMask)) {
       visit_matrix(visit);
@@ -174,6 +180,23 @@ std::optional<std::vector<std::uint32_t>> known_to_parser(std::span<const std::u
       change(at + 1, 1, spv::CapabilityCooperativeMatrixNV);
   }
   return made;
+}
+
+void parse(Visit visiting, std::string_view what) {
+  const std::unique_ptr<spv_context_t, decltype(&spvContextDestroy)> context(
+      spvContextCreate(SPV_ENV_UNIVERSAL_1_6), &spvContextDestroy);
+  const std::optional<std::vector<std::uint32_t>> known = known_to_parser(visiting.words);
+  const std::span<const std::uint32_t> parsed =
+      known ? std::span<const std::uint32_t>(*known) : visiting.words;
+  spv_diagnostic raw = nullptr;
+  const spv_result_t result =
+      spvBinaryParse(context.get(), &visiting, parsed.data(), parsed.size(), nullptr, tell, &raw);
+  const std::unique_ptr<spv_diagnostic_t, decltype(&spvDiagnosticDestroy)> diagnostic(raw,
+                                                                                      &spvDiagnosticDestroy);
+  if (visiting.thrown) std::rethrow_exception(visiting.thrown);
+  if (result == SPV_SUCCESS || visiting.has_stopped) return;
+  throw Error(fmt::format("reading {} of a SPIR-V module: {}", what,
+                          diagnostic != nullptr ? diagnostic->error : "it is none"));
 }
 
 }  // namespace
@@ -227,20 +250,12 @@ std::string SpirvInstruction::text(std::size_t first) const {
 
 void each_instruction(std::span<const std::uint32_t> words, std::string_view what,
                       const std::function<void(const SpirvInstruction&)>& visit) {
-  const std::unique_ptr<spv_context_t, decltype(&spvContextDestroy)> context(
-      spvContextCreate(SPV_ENV_UNIVERSAL_1_6), &spvContextDestroy);
-  Visit visiting{.visit = visit, .words = words, .ids = {}, .thrown = nullptr};
-  const std::optional<std::vector<std::uint32_t>> known = known_to_parser(words);
-  const std::span<const std::uint32_t> parsed = known ? std::span<const std::uint32_t>(*known) : words;
-  spv_diagnostic raw = nullptr;
-  const spv_result_t result =
-      spvBinaryParse(context.get(), &visiting, parsed.data(), parsed.size(), nullptr, tell, &raw);
-  const std::unique_ptr<spv_diagnostic_t, decltype(&spvDiagnosticDestroy)> diagnostic(raw,
-                                                                                      &spvDiagnosticDestroy);
-  if (visiting.thrown) std::rethrow_exception(visiting.thrown);
-  if (result == SPV_SUCCESS) return;
-  throw Error(fmt::format("reading {} of a SPIR-V module: {}", what,
-                          diagnostic != nullptr ? diagnostic->error : "it is none"));
+  parse({.visit = visit, .words = words, .ids = {}, .thrown = nullptr}, what);
+}
+
+void each_global_instruction(std::span<const std::uint32_t> words, std::string_view what,
+                             const std::function<void(const SpirvInstruction&)>& visit) {
+  parse({.visit = visit, .words = words, .only_global = true, .ids = {}, .thrown = nullptr}, what);
 }
 
 }  // namespace assay::gpu

@@ -81,4 +81,8 @@ struct SpirvInstruction {
 void each_instruction(std::span<const std::uint32_t> words, std::string_view what,
                       const std::function<void(const SpirvInstruction&)>& visit);
 
+/// The same for those before the first function: types, constants, global variables, and what is said of ids.
+void each_global_instruction(std::span<const std::uint32_t> words, std::string_view what,
+                             const std::function<void(const SpirvInstruction&)>& visit);
+
 }  // namespace assay::gpu

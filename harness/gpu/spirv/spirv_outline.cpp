@@ -161,18 +161,25 @@ bool SpirvAccess::is_read(std::uint32_t variable) const {
 
 SpirvOutline::SpirvOutline(std::span<const std::uint32_t> words, std::string_view what) {
   each_instruction(words, what, [&](const SpirvInstruction& instruction) { keep(instruction); });
-  forget_names_of_locals();
+  forget_locals();
 }
 
-/// Called at the end, because names come before the objects they name.
-void SpirvOutline::forget_names_of_locals() {
-  std::unordered_set<std::uint32_t> globals;
+/// Called at the end, because names come before the objects they name, and calls before functions.
+void SpirvOutline::forget_locals() {
+  std::unordered_set<std::uint32_t> named, mentioned;
   for (const Kept& kept : all_) {
-    if (kept.opcode == spv::OpVariable || kept.opcode == spv::OpTypeStruct) globals.insert(kept.result);
+    const bool is_variable = kept.opcode == spv::OpVariable;
+    if (is_variable || kept.opcode == spv::OpTypeStruct) named.insert(kept.result);
+    if (is_variable || kept.opcode == spv::OpFunction) mentioned.insert(kept.result);
   }
-  std::erase_if(all_, [&globals](const Kept& kept) {
-    return kept.opcode == spv::OpName && !globals.contains(kept.operands[0]);
+  std::erase_if(all_, [&named](const Kept& kept) {
+    return kept.opcode == spv::OpName && !named.contains(kept.operands[0]);
   });
+  for (Kept& kept : all_) {
+    if (kept.opcode == spv::OpNop) {
+      std::erase_if(kept.ids, [&mentioned](std::uint32_t id) { return !mentioned.contains(id); });
+    }
+  }
 }
 
 void SpirvOutline::keep(const SpirvInstruction& instruction) {

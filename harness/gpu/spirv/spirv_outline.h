@@ -8,6 +8,8 @@
 #include <set>
 #include <span>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace assay::gpu {
@@ -45,13 +47,13 @@ class SpirvAccess {
   void note_all(const SpirvInstruction& instruction);
 
   bool in_function_ = false;
-  std::map<std::uint32_t, std::uint32_t> roots_;  ///< the variable of each pointer and image
-  std::set<std::uint32_t> handles_;               ///< variables that hold images: loading one reads no texel
+  std::unordered_map<std::uint32_t, std::uint32_t> roots_;  ///< the variable of each pointer and image
+  std::set<std::uint32_t> handles_;  ///< variables that hold images: loading one reads no texel
   std::set<std::uint32_t> read_;
   std::set<std::uint32_t> written_;
   std::set<std::uint32_t> updated_;
   std::map<std::uint32_t, std::uint32_t> atomics_;  ///< the variable of each atomic's result
-  std::set<std::uint32_t> mentioned_;               ///< ids in functions
+  std::unordered_set<std::uint32_t> mentioned_;     ///< ids in functions
 };
 
 /// The instructions of a module that its interface depends on, kept so that many specializations need only
@@ -61,9 +63,9 @@ class SpirvOutline {
   /// Throws Error as each_instruction() does.
   SpirvOutline(std::span<const std::uint32_t> words, std::string_view what);
 
-  /// Calls `visit` for each instruction in order; the body of a function is a single OpNop that mentions all
-  /// its ids. Instructions that no interface depends on are left out: names of locals and members, source
-  /// lines, precision of values in bodies.
+  /// Calls `visit` for each instruction in order; the body of a function is a single OpNop that mentions the
+  /// global variables and the functions that it does. Instructions that no interface depends on are left out:
+  /// names of locals and members, source lines, precision of values in bodies.
   void each(const std::function<void(const SpirvInstruction&)>& visit) const;
 
   /// How the bodies of functions access global variables.
@@ -76,7 +78,7 @@ class SpirvOutline {
     std::vector<std::uint32_t> operands, ids;
   };
   void keep(const SpirvInstruction& instruction);
-  void forget_names_of_locals();
+  void forget_locals();
 
   std::vector<Kept> all_;
   SpirvAccess access_;
