@@ -161,28 +161,50 @@ double spacing(double value, DType dtype) {
   return std::ldexp(1.0, std::max(exponent, single_least_exponent) - single_digits);
 }
 
+/// What a finite value becomes in a float dtype: infinity if it is too large.
+double overflowed(double value, DType dtype) {
+  const auto single = static_cast<float>(value);
+  const float rounded = dtype == DType::F16 ? to_float(to_half(single)) : single;
+  return std::isinf(rounded) ? rounded : value;
+}
+
+/// Values in float64 that the output's dtype cannot hold: the right answer is infinity, without any error.
+void let_overflow(HostTensor& values, DType dtype) {
+  if (values.dtype() != DType::F64) return;
+  for (double& value : values.as<double>()) value = overflowed(value, dtype);
+}
+
+/// `bound` and a further absolute error. It is infinite, which accepts whatever a program makes, only if that
+/// is.
+float with_error(double bound, double more) {
+  constexpr double most = std::numeric_limits<float>::max();
+  return static_cast<float>(std::isinf(more) ? more : std::min(bound + more, most));
+}
+
 /// The absolute errors that a tolerance allows around finite values; 0 for others.
 std::vector<float> bounds_of(const HostTensor& values, const OutputTolerance& tolerance, DType dtype) {
   std::vector<float> bounds(static_cast<std::size_t>(values.numel()));
   for (std::int64_t i = 0; i < values.numel(); ++i) {
     const double want = values.at(i);
     if (!std::isfinite(want)) continue;
-    bounds[static_cast<std::size_t>(i)] = static_cast<float>(tolerance.abs + tolerance.rel * std::fabs(want) +
-                                                             tolerance.ulp * spacing(want, dtype));
+    bounds[static_cast<std::size_t>(i)] =
+        with_error(tolerance.abs + tolerance.rel * std::fabs(want) + tolerance.ulp * spacing(want, dtype), 0);
   }
   return bounds;
 }
 
 void add_to(std::vector<float>& bounds, const std::vector<float>& more) {
-  for (std::size_t i = 0; i < std::min(bounds.size(), more.size()); ++i) bounds[i] += more[i];
+  for (std::size_t i = 0; i < std::min(bounds.size(), more.size()); ++i)
+    bounds[i] = with_error(bounds[i], more[i]);
 }
 
 Expected expected_of(const DeclaredTensor& declared, const WantedOutput& wanted, PythonAnswer answer) {
   if (declared.output_class == OutputClass::Bounded) {
+    let_overflow(answer.values, wanted.dtype);
     std::vector<float> bounds = bounds_of(answer.values, declared.tolerance, wanted.dtype);
     for (std::int64_t i = 0; answer.bound && i < answer.bound->numel(); ++i) {
-      if (std::isfinite(answer.values.at(i)))
-        bounds[static_cast<std::size_t>(i)] += static_cast<float>(answer.bound->at(i));
+      float& bound = bounds[static_cast<std::size_t>(i)];
+      if (std::isfinite(answer.values.at(i))) bound = with_error(bound, answer.bound->at(i));
     }
     return {.values = std::move(answer.values), .bound = std::move(bounds)};
   }
@@ -263,22 +285,31 @@ std::vector<Expected> answers_of_case(const Manifest& manifest, const Params& pa
   std::vector<Expected> expected;
   for (std::size_t i = 0; i < values.size(); ++i) {
     Expected one;
-    if (outputs[i]->output_class == OutputClass::Bounded)
-      one.bound = bounds_of(values[i], outputs[i]->tolerance, dtype_at(outputs[i]->dtype, params));
+    if (outputs[i]->output_class == OutputClass::Bounded) {
+      const DType dtype = dtype_at(outputs[i]->dtype, params);
+      let_overflow(values[i], dtype);
+      one.bound = bounds_of(values[i], outputs[i]->tolerance, dtype);
+    }
     one.values = std::move(values[i]);
     expected.push_back(std::move(one));
   }
   return expected;
 }
 
+std::int64_t count_of(const PlacedExpression& work, const Lookup& lookup) {
+  const std::int64_t count = work.evaluate(lookup);
+  if (count >= 0) return count;
+  throw Error(
+      fmt::format("{}: '{}' is {}: work must not be negative", work.place(), work.expression.text(), count));
+}
+
 Work work_at(const Manifest& manifest, const Params& params, std::span<const TensorSpec> tensors) {
   Work work = streaming_work(tensors);
   const Variables variables{.params = params, .tensors = tensors};
   const Lookup lookup = variables.lookup();
-  if (manifest.operations) work.operations = std::max<std::int64_t>(manifest.operations->evaluate(lookup), 0);
-  if (manifest.bytes_read) work.bytes_read = std::max<std::int64_t>(manifest.bytes_read->evaluate(lookup), 0);
-  if (manifest.bytes_written)
-    work.bytes_written = std::max<std::int64_t>(manifest.bytes_written->evaluate(lookup), 0);
+  if (manifest.operations) work.operations = count_of(*manifest.operations, lookup);
+  if (manifest.bytes_read) work.bytes_read = count_of(*manifest.bytes_read, lookup);
+  if (manifest.bytes_written) work.bytes_written = count_of(*manifest.bytes_written, lookup);
   return work;
 }
 

@@ -330,6 +330,18 @@ TEST_F(LoadOpsTest, HostileManifestsAreErrors) {
       "dispatch 'k' needs 1000000000000000000 workgroups along x, maxComputeWorkGroupCount[0] is 65535");
 }
 
+TEST_F(LoadOpsTest, NegativeWorkIsAnErrorWithItsPlace) {
+  std::string text = good;
+  text.replace(text.find("2 * x.elements"), 14, "x.elements - 9");
+  const LoadedOps loaded = load(text);
+  ASSERT_THAT(loaded.errors, IsEmpty());
+  const Op& op = loaded.ops.front();
+  const auto work_of = [&](int n) { return op.work(params_of(n), op.tensors(params_of(n))); };
+  EXPECT_EQ(work_of(5).operations, 1);
+  EXPECT_THAT(error_of([&] { work_of(1); }),
+              HasSubstr("op.yaml:10:13: 'x.elements - 9' is -7: work must not be negative"));
+}
+
 TEST_F(LoadOpsTest, AnyBrokenManifestIsAnOpOrAnError) {
   std::mt19937 random(7);
   const std::string pieces = "[]{}:,\"'&*-#\n 0123456789nxyabc()+*/%<>=.";

@@ -46,6 +46,36 @@ TEST_F(External, AnOpsFolderMayHoldItsReports) {
   EXPECT_THAT(in_folder({"judge", "sub", "--ops", "."}).err, HasSubstr("keep what is judged apart"));
 }
 
+/// Expected values that the output's dtype cannot hold become infinite, and so does no bound: NaN is wrong
+/// there.
+TEST_F(External, OverflowIsInfinityAndNothingElse) {
+  const auto outcome = [&](const std::string& computed) {
+    const fs::path op = copy_with("axpy", "reference.py", "product + y.astype(np.float64)",
+                                  "(product + y.astype(np.float64)) * 1e60");
+    folder.write("axpy/axpy.comp", replaced(folder.read("axpy/axpy.comp"), "y[i] += a * x[i]", computed));
+    const ProcessResult result = run_ops(op);
+    fs::remove_all(op);
+    return result;
+  };
+  const ProcessResult right = outcome("y[i] = (y[i] + a * x[i]) * 1e30 * 1e30");
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  const ProcessResult wrong = outcome("y[i] = vec4(uintBitsToFloat(0x7fc00000u))");
+  EXPECT_EQ(wrong.exit_code, 1) << wrong.out;
+  EXPECT_THAT(wrong.out, HasSubstr("inf by the reference, got nan"));
+}
+
+TEST_F(External, AReferenceCannotReachWhatTheWorkerTells) {
+  const ProcessResult result =
+      run_ops(copy_with("row_argmax", "reference.py", "    return {", R"(    import os
+    for file in range(3, 64):
+        try:
+            os.write(file, b"junk\n" * 64)
+        except OSError:
+            pass
+    return {)"));
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+}
+
 struct Fault {
   const char *op, *file, *what, *with;
 };

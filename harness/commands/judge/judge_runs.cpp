@@ -58,6 +58,8 @@ std::vector<JudgedRow> rows_of(const RunReport& report, Stage stage) {
   return rows;
 }
 
+constexpr const char* robust_access = "--robust-access";
+
 /// Removes "/versus" from the ids of rows, as they are the same in every row here.
 void take_suffix(std::vector<JudgedRow>& rows) {
   constexpr std::string_view suffix = "/versus";
@@ -98,7 +100,7 @@ Words JudgeRuns::common_words(const std::string& name) const {
   add("--versus-shaders", parts_.submission.folder.string());
   words.emplace_back("--versus-alone");
   // A submission must not read other rows' or the judge's memory.
-  words.emplace_back("--robust-access");
+  words.emplace_back(robust_access);
   add("--tuning", "none");  // its defaults are judged, on any device
   if (!options.device.empty()) add("--device", options.device);
   for (const std::filesystem::path& folder : options.op_folders) add("--ops", folder.string());
@@ -119,7 +121,17 @@ RunReport JudgeRuns::run(const Words& words) const {
 
 std::vector<JudgedRow> JudgeRuns::accuracy() const {
   if (parts_.cases.accuracy.empty()) return {};
-  Words words = common_words("accuracy");
+  std::vector<JudgedRow> rows = accuracy_rows(common_words("accuracy"));
+  Words plain = common_words("accuracy_plain");
+  std::erase(plain, robust_access);
+  for (JudgedRow& row : accuracy_rows(plain)) {
+    const auto same = std::ranges::find(rows, row.id, &JudgedRow::id);
+    if (same != rows.end() && same->correct == true && row.correct != true) *same = std::move(row);
+  }
+  return rows;
+}
+
+std::vector<JudgedRow> JudgeRuns::accuracy_rows(Words words) const {
   words.insert(words.end(), {"--mode", "accu", "--filter", filter_of(ids_of(parts_.cases.accuracy))});
   std::vector<JudgedRow> rows = rows_of(run(words), Stage::Accuracy);
   take_suffix(rows);

@@ -38,6 +38,8 @@ class JudgeRuns {
  public:
   explicit JudgeRuns(const JudgeRunParts& parts) : parts_(parts) {}
 
+  /// Each case must be right twice: as submissions are judged, and as in a plain `assay run`, where workgroup
+  /// memory and what lies past the end of a buffer are not zero: what relies on that is wrong.
   std::vector<JudgedRow> accuracy() const;
   /// Judges cases of the repository and fuzzed ones on secret data.
   std::vector<JudgedRow> secret_and_fuzzed() const;
@@ -51,6 +53,7 @@ class JudgeRuns {
 
  private:
   std::vector<std::string> common_words(const std::string& name) const;
+  std::vector<JudgedRow> accuracy_rows(std::vector<std::string> words) const;
   RunReport run(const std::vector<std::string>& words) const;
 
   const JudgeRunParts& parts_;

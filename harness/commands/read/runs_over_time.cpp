@@ -31,9 +31,17 @@ Paths run_folders(const fs::path& out) {
   return folders;
 }
 
+/// Whether a folder is that of a night, which has one report of each device: each time it is concluded, all
+/// its shards are merged anew, and the reports of earlier conclusions hold nothing else.
+bool is_night(const fs::path& folder) {
+  std::error_code error;
+  return fs::is_directory(folder / "shards", error);
+}
+
 /// The journals that a path stands for, and those of all runs in it if it is an output folder.
 Paths journals_of_all_runs(const fs::path& path) {
   Paths journals = journals_of(path);
+  if (is_night(path)) return journals;
   for (const fs::path& run : run_folders(path)) {
     try {
       std::ranges::copy(find_journals(run), std::back_inserter(journals));

@@ -28,6 +28,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
+#include <fcntl.h>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -301,7 +302,8 @@ class WorkerMain {
 
 }  // namespace
 
-WorkerOutput::WorkerOutput() : fd_(::dup(STDOUT_FILENO)) {
+/// Programs that the worker starts do not have it: what they write there would be events.
+WorkerOutput::WorkerOutput() : fd_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) {
   if (fd_ < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
     throw_file_error("open the pipe to the supervisor", "stdout", errno);
 }
