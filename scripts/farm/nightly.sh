@@ -28,9 +28,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/night/lib.sh"
 source "$here/night/times.sh"
 trap one_is_an_answer EXIT
 
+how_to_use() {
+  sed -n '2,/^# DIR gets/p' "$here/nightly.sh" | sed '$d; s/^# \{0,1\}//'
+}
+
 usage() {
   say "nightly: $1"
-  sed -n '2,/^# DIR gets/p' "$here/nightly.sh" | sed '$d; s/^# \{0,1\}//' >&2
+  how_to_use >&2
   exit 2
 }
 
@@ -49,7 +53,10 @@ parse() {
         take "$1" "$2"
         shift
         ;;
-      --help | -h) usage "a farm's night" ;;
+      --help | -h)
+        how_to_use
+        exit 0
+        ;;
       --) options=("${@:2}") && break ;;
       -*) usage "there is no option $1; options of assay run come after --" ;;
       *)

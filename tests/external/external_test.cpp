@@ -64,6 +64,15 @@ TEST_F(External, OverflowIsInfinityAndNothingElse) {
   EXPECT_THAT(wrong.out, HasSubstr("inf by the reference, got nan"));
 }
 
+TEST_F(External, ALongErrorOfAReferenceSaysWhereAndWhat) {
+  const ProcessResult result =
+      run_ops(copy_with("row_argmax", "reference.py", "    return {",
+                        "    raise ValueError('first' + 9000 * 'A' + 'last')\n    return {"),
+              {"--max-failures", "1"});
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("reference.py"), HasSubstr("ValueError: first"), HasSubstr("Alast")));
+}
+
 TEST_F(External, AReferenceCannotReachWhatTheWorkerTells) {
   const ProcessResult result =
       run_ops(copy_with("row_argmax", "reference.py", "    return {", R"(    import os

@@ -33,6 +33,13 @@ LONGEST_ERROR = 4000  # bytes
 QParams = collections.namedtuple("QParams", "scale zero_point")
 
 
+def shortened(text):
+    """Without its middle if it is long: places come first, and the last line says what is wrong."""
+    if len(text) <= LONGEST_ERROR:
+        return text
+    return text[:LONGEST_ERROR // 2] + b"\n[...]\n" + text[-LONGEST_ERROR // 2:]
+
+
 class Refused(Exception):
     """The reference or its answer is not as it must be."""
 
@@ -177,7 +184,7 @@ def compute(request):
         return 0
     except BaseException as error:  # pylint: disable=broad-except
         with open(os.path.join(request["folder"], "error.txt"), "wb") as file:
-            file.write(told(error, request).encode("utf-8", "replace")[-LONGEST_ERROR:])
+            file.write(shortened(told(error, request).encode("utf-8", "replace")))
         return 1
 
 

@@ -249,6 +249,11 @@ bool began_until(const std::string& began, std::string_view time) {
   return std::string_view(began).substr(0, time.size()) <= time;
 }
 
+/// Whether a run began at a point of time or later, or on that day if it is a date.
+bool reaches(const std::string& began, std::string_view time) {
+  return std::string_view(began).substr(0, time.size()) >= time;
+}
+
 /// The first place of a new level in a period, of the change with the largest step; nothing: there is none.
 const ChangePoint* largest_change(const RowTrend& trend, Period period) {
   const ChangePoint* largest = nullptr;
@@ -346,6 +351,7 @@ std::optional<Period> period_of(const NightSummaries& nights, const Track& track
     if (began_until(began, since)) period->first = place;
     period->last = place;
   }
+  if (period && !reaches(nights.all[track.nights[period->last]].run.date, since)) return std::nullopt;
   return period;
 }
 

@@ -100,8 +100,8 @@ struct Period {
 };
 
 /// The nights from the last one on or before `since` to the last one on or before the end of the day `until`
-/// (ISO 8601; dates alone are days; empty: the newest). Nothing if `until` is before all nights. If `since`
-/// is before all nights, the period begins with the oldest.
+/// (ISO 8601; dates alone are days; empty: the newest). Nothing if none of these is as late as `since`. If
+/// `since` is before all nights, the period begins with the oldest.
 std::optional<Period> period_of(const NightSummaries& nights, const Track& track, std::string_view since,
                                 std::string_view until = {});
 

@@ -267,6 +267,8 @@ TEST(Periods, AreFoundByDates) {
   EXPECT_EQ(places("2026-11-05", "2026-11-07"), std::pair(4, 6)) << "both days count";
   EXPECT_EQ(places("2026-11-05T00:30:00Z"), std::pair(3, 11)) << "before that day's night";
   EXPECT_EQ(places("2026-10-01", "2026-10-02"), std::pair(-1, -1));
+  EXPECT_EQ(places("2026-11-12"), std::pair(11, 11));
+  EXPECT_EQ(places("2027-11-05"), std::pair(-1, -1)) << "younger than all nights";
 }
 
 TEST(Periods, CountDaysBackOverMonthsAndLeapYears) {

@@ -126,6 +126,8 @@ TrackChanges changes_of(const NightSummaries& nights, const Track& track, const 
                         const TrendQuestion& question) {
   refuse_what_is_no_date(question.since);
   refuse_what_is_no_date(question.until);
+  if (!question.until.empty() && question.until < question.since)
+    throw Error(fmt::format("choosing a period: {} is before {}", question.until, question.since));
   TrackChanges found{.track = &track,
                      .rows_with_levels = trends.rows.size(),
                      .retuned = trends.retuned,

@@ -59,6 +59,8 @@ TEST(TrendText, CoversThePeriodThatIsAskedFor) {
   EXPECT_THAT(nights.text({.since = "2026-11-07"}), HasSubstr("2026-11-07 to 2026-11-10: 1 row slower"));
   EXPECT_THAT(nights.text({.until = "2026-11-07"}), HasSubstr("2026-11-01 to 2026-11-07: 0 rows slower"));
   EXPECT_THAT(nights.text({.until = "2025-01-01"}), HasSubstr("no night in that period"));
+  EXPECT_EQ(test::error_of([&] { nights.text({.since = "2026-12-01", .until = "2026-11-01"}); }),
+            "choosing a period: 2026-11-01 is before 2026-12-01");
   EXPECT_EQ(test::error_of([&] { nights.text({.since = "monday"}); }),
             "choosing a period: 'monday' is no date; write it as 2026-11-26");
 }
