@@ -63,7 +63,7 @@ std::vector<fs::path> journals_of(const fs::path& path) try {
 std::vector<RunReport> read_reports(const std::vector<fs::path>& paths) {
   std::vector<RunReport> reports;
   for (const fs::path& path : paths) {
-    for (const fs::path& journal : journals_of(path)) reports.push_back(read_journal(journal));
+    for (const fs::path& journal : journals_of(path)) reports.push_back(read_checked_journal(journal));
   }
   return reports;
 }

@@ -135,6 +135,13 @@ known_devices() {
   "${ask[@]}" 9>&-
 }
 
+# different_uuids JSON: ends the script if two devices have one UUID, by which tasks name them.
+different_uuids() {
+  local line twice
+  twice=$(grep '^{' <<<"$1" | while IFS= read -r line; do json_field uuid "$line"; done | sort | uniq -d | paste -sd ' ') || true
+  [[ -z $twice ]] || die "nightly: several devices have the UUID $twice, by which tasks name them. Leave one driver for each GPU (VK_DRIVER_FILES). Not starting a night." 2
+}
+
 # Writes the input of the tasks: NIGHT/plan as bash assignments, NIGHT/devices.tsv with slug, UUID, name and driver, and
 # for shards the times of the device's last good night. The times are copied, because all shards of a device must be
 # balanced by the same report, even a shard that starts when the night is resumed and the last good night is gone.
@@ -142,6 +149,7 @@ plan_night() {
   local known line slug status=0
   known=$(known_devices) || status=$?
   ((status == 0)) || die "nightly: listing the devices with \`assay devices\` failed with exit code $status; its message is above." "$status"
+  different_uuids "$known"
   mkdir "$night" "$night"/{console,shards}
   grep '^{' <<<"$known" | while IFS= read -r line; do
     slug=$(json_field slug "$line")

@@ -31,7 +31,9 @@ case $1 in
     [[ $* == *--json* ]] || exit 0
     echo '['
     echo '{"index":0,"name":"Acme \"Fast\" 1","slug":"acme-fast-1","uuid":"aa","driver":"acme 1"},'
-    echo '{"index":1,"name":"Slow","slug":"slow","uuid":"bb","driver":"slow 2"}'
+    uuid=bb
+    [[ ! -e same_uuid ]] || uuid=aa
+    echo '{"index":1,"name":"Slow","slug":"slow","uuid":"'$uuid'","driver":"slow 2"}'
     echo ']'
     ;;
   run)
@@ -118,6 +120,20 @@ class Nightly : public ::testing::Test {
 
   TemporaryFolder folder;
 };
+
+TEST_F(Nightly, DoesNotStartWithDevicesThatTasksCannotTellApart) {
+  set("same_uuid");
+  const ProcessResult result = nightly({farm()});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("several devices have the UUID aa, by which tasks name them"));
+  EXPECT_FALSE(fs::exists(farm() / "latest"));
+}
+
+TEST_F(Nightly, HelpIsNoError) {
+  const ProcessResult result = nightly({"--help"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("scripts/farm/nightly.sh [OPTIONS] DIR"));
+}
 
 TEST_F(Nightly, FuzzesEachDeviceWithTheDateAsSeedAndFailsWithWhatItFinds) {
   EXPECT_EQ(nightly({"--fuzz", "30", farm()}).exit_code, 0);

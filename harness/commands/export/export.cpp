@@ -5,7 +5,7 @@
 #include "harness/commands/export/report_database.h"
 #include "harness/commands/read/report.h"
 #include "harness/commands/read/runs_over_time.h"
-#include "harness/report/journal/journal.h"
+#include "harness/report/journal/recorded_runs.h"
 #include "harness/report/record/device_name.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ class Exporter {
 
   void read() {
     for (const std::filesystem::path& journal : all_journals(options_.reports, left_out_)) {
-      if (const auto report = left_out_.or_left_out(journal, [&] { return read_journal(journal); }))
+      if (const auto report = left_out_.or_left_out(journal, [&] { return read_checked_journal(journal); }))
         add(*report, journal);
     }
     if (seen_.empty()) left_out_.throw_none_readable();

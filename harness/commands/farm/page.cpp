@@ -8,6 +8,7 @@
 #include "harness/commands/read/runs_over_time.h"
 #include "harness/report/compare/run_noise.h"
 #include "harness/report/html/page_data.h"
+#include "harness/report/journal/recorded_runs.h"
 #include "harness/report/night/night.h"
 #include "harness/report/record/device_name.h"
 
@@ -116,7 +117,7 @@ std::optional<RunReport> report_before(const RunReport& newest, const KnownRuns&
     if (std::ranges::none_of(runs.nights.all[track.nights[i]].rows, is_common)) continue;
     const fs::path& journal = runs.journals[track.nights[i]];
     try {
-      RunReport report = read_journal(journal);
+      RunReport report = read_checked_journal(journal);
       if (report.run.robust_access == newest.run.robust_access) return report;
     } catch (const Error& error) {
       left_out.warn(
@@ -138,7 +139,7 @@ std::optional<RunReport> chosen_base(const RunReport& newest, const KnownRuns& r
   const fs::path& journal = runs.journals[track.nights.back()];
   if (const auto of_verdict = comparisons.night ? comparisons.night->base_of(journal) : std::nullopt) {
     if (of_verdict->empty()) return std::nullopt;
-    return left_out.or_left_out(*of_verdict, [&] { return read_journal(only_journal(*of_verdict)); });
+    return left_out.or_left_out(*of_verdict, [&] { return read_checked_journal(only_journal(*of_verdict)); });
   }
   if (!comparisons.named.are_named()) return report_before(newest, runs, track, left_out);
   const RunReport* base = comparisons.named.of(newest);
@@ -201,7 +202,7 @@ std::vector<Track> shown_tracks(const KnownRuns& runs, LeftOut& left_out) {
 bool add_track(const KnownRuns& runs, const Track& track, Comparisons& comparisons, PageData& data,
                LeftOut& left_out) {
   const fs::path& journal = runs.journals[track.nights.back()];
-  const auto newest = left_out.or_left_out(journal, [&] { return read_journal(journal); });
+  const auto newest = left_out.or_left_out(journal, [&] { return read_checked_journal(journal); });
   if (!newest) return false;
   const std::optional<RunReport> base = base_of(*newest, runs, track, comparisons, left_out);
   data.add(track, *newest, base ? &*base : nullptr);

@@ -132,7 +132,7 @@ ExitCode answer(const ShowOptions& options, const Terminal& terminal) {
   const std::vector<std::filesystem::path> journals = journals_of(options.report);
   bool has_rows = false;
   for (const std::filesystem::path& journal : journals) {
-    const RunReport report = read_journal(journal);
+    const RunReport report = read_checked_journal(journal);
     const std::vector<const Record*> rows = rows_asked_for(report, options);
     if (journals.size() > 1) {
       terminal.out << (journal == journals.front() ? "" : "\n") << printable(report.run.device.name) << ", "
@@ -242,7 +242,8 @@ ExitCode report(const ReportOptions& options, const Terminal& terminal) {
   GithubSummary summary{.title = "assay report"};
   for (const std::filesystem::path& journal : journals_of(options.report)) {
     const std::filesystem::path folder = journal.parent_path();
-    const RunReport report = options.salvage ? salvaged(journal, terminal.log) : read_journal(journal);
+    const RunReport report =
+        options.salvage ? salvaged(journal, terminal.log) : read_checked_journal(journal);
     write_reports(folder, report);
     Console console(terminal.out, terminal.log, terminal.console);
     print_summary(terminal.out, console, report, folder, options.benchmark_console);
@@ -273,7 +274,7 @@ ExitCode show(const ShowOptions& options, const Terminal& terminal) {
     throw Error(
         "showing rows: give an id, or ask for --worst, --slowest, --furthest-from-ceiling or --group");
   }
-  const RunReport report = read_journal(only_journal(options.report));
+  const RunReport report = read_checked_journal(only_journal(options.report));
   const std::string id = only_id(report, options.id, "the report");
   if (options.dot) {
     terminal.out << plan_as_dot(row_with_plan(report, id));

@@ -39,6 +39,24 @@ TEST(SummaryCommand, SaysWhyAModelWithTimedRowsHasNoStep) {
                         "`layer`; the models with steps are\n  llama"));
 }
 
+TEST(ReportCommand, RefusesAJournalThatContradictsItself) {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path path = std::filesystem::path(folder.path()) / "journal.jsonl";
+  {
+    Journal journal(path);
+    test::tell(journal, {timed_row("a", "", "")});
+  }
+  std::ostringstream out;
+  const auto error_of_reading = [&] {
+    return test::error_of([&] { static_cast<void>(report({.report = path}, {out, out, out})); });
+  };
+  EXPECT_EQ(error_of_reading(), "");
+  const std::string text = test::read_file(path);
+  const std::size_t end = text.find(R"({"event":"end")");
+  test::write_file(path, text + text.substr(end, text.find('\n', end) + 1 - end));
+  EXPECT_THAT(error_of_reading(), HasSubstr("it ends twice; no run writes such a record"));
+}
+
 TEST(PivotCommand, RefusesToCompareEnergiesThatNoRowHasAndSaysWhy) {
   const test::TemporaryFolder folder;
   const std::filesystem::path path = std::filesystem::path(folder.path()) / "journal.jsonl";

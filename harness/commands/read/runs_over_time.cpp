@@ -103,7 +103,7 @@ NightSummary night_of(const fs::path& journal, RowNumbers& numbers, LeftOut& lef
       left_out.warn(fmt::format("{}: {}; the journal is read instead", summary.string(), error.what()));
     }
   }
-  const RunReport report = read_journal(journal);
+  const RunReport report = read_checked_journal(journal);
   return read_night(numbers, [&](const HistoryAction& action) { return read_history(report, action); });
 }
 

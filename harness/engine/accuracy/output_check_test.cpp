@@ -371,6 +371,22 @@ TEST(JudgeBounded, ValuesInDoubleAreComparedInDouble) {
   EXPECT_TRUE(check(output, f32({1.0F}), {.file = &file}).pass);
 }
 
+TEST(JudgeBounded, WhatTheOutputCannotHoldIsItsInfinity) {
+  const auto is_right = [](const HostTensor& got, double want, float bound) {
+    const HostTensor file = row<double>({want});
+    const OutputCheck seen = check(bounded_output(got, {bound}), got, {.file = &file});
+    EXPECT_TRUE(!seen.pass || seen.max_abs_err <= bound);
+    return seen.pass;
+  };
+  constexpr float most = std::numeric_limits<float>::max();
+  EXPECT_TRUE(is_right(f32({-inf}), -1e60, most));
+  for (const float wrong : {inf, nan, -most}) EXPECT_FALSE(is_right(f32({wrong}), -1e60, most));
+  EXPECT_TRUE(is_right(f16({inf}), 1e5, 20));
+  EXPECT_FALSE(is_right(f16({65504}), 1e5, 20));
+  for (const float near : {65504.0F, inf}) EXPECT_TRUE(is_right(f16({near}), 65521, 20)) << near;
+  EXPECT_FALSE(is_right(f16({inf}), 65519, 20)) << "rounded to 65504";
+}
+
 TEST(JudgeFile, ItsValuesAreJudgedAsTheClassSays) {
   const Output output = exact_output(i8({1, 2, 3}));
   const HostTensor file = i8({1, 2, 4});

@@ -178,8 +178,8 @@ std::size_t pick_one(const std::vector<DeviceInfo>& devices, const std::string& 
                             asked, listing(devices)));
   }
   if (found.size() > 1) {
-    throw Error(fmt::format("selecting device '{}': {} devices match; name one by its index or UUID:{}",
-                            asked, found.size(), listing(devices)));
+    throw Error(fmt::format("selecting device '{}': {} devices match; name one by its index{}:{}", asked,
+                            found.size(), same_uuid.empty() ? " or UUID" : "", listing(devices)));
   }
   return found.front();
 }
