@@ -78,9 +78,10 @@ void check(const ExportOptions& options) {
   if (options.sqlite == "-")
     throw Error("exporting reports: a database is not written to stdout; name a file");
   if (std::filesystem::weakly_canonical(options.sqlite) ==
-      std::filesystem::weakly_canonical(options.openmetrics))
+      std::filesystem::weakly_canonical(options.openmetrics)) {
     throw Error("exporting reports: --sqlite and --openmetrics name one file, '" + options.sqlite.string() +
                 "'; name two");
+  }
 }
 
 }  // namespace
