@@ -6,8 +6,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 namespace assay::app {
 namespace {
 
@@ -20,8 +18,7 @@ struct Out {
 
   fs::path operator/(const std::string& name) const { return folder.path() / name; }
   void write_journal(const std::string& device_folder) const {
-    fs::create_directories(*this / device_folder);
-    std::ofstream(*this / device_folder / "journal.jsonl") << "";
+    folder.write(device_folder + "/journal.jsonl", "");
   }
   std::string error_of(const fs::path& path) const {
     try {

@@ -46,8 +46,8 @@ TEST_F(External, AnOpsFolderMayHoldItsReports) {
   EXPECT_THAT(in_folder({"judge", "sub", "--ops", "."}).err, HasSubstr("keep what is judged apart"));
 }
 
-/// Expected values that the output's dtype cannot hold become infinite, and so does no bound: NaN is wrong
-/// there.
+/// The bounds of expected values that the output's dtype cannot hold are not infinite, which would accept
+/// NaN.
 TEST_F(External, OverflowIsInfinityAndNothingElse) {
   const auto outcome = [&](const std::string& computed) {
     const fs::path op = copy_with("axpy", "reference.py", "product + y.astype(np.float64)",

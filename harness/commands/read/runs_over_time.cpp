@@ -4,7 +4,6 @@
 #include "harness/base/text.h"
 #include "harness/commands/find_report.h"
 #include "harness/commands/read/report.h"
-#include "harness/report/journal/journal.h"
 #include "harness/report/journal/recorded_runs.h"
 
 #include <fmt/format.h>

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <sstream>
 
 namespace assay::app {
@@ -17,8 +16,7 @@ using ::testing::UnorderedElementsAre;
 class AllJournalsTest : public ::testing::Test {
  protected:
   void write_journal(const std::string& device_folder) const {
-    fs::create_directories(folder.path() / device_folder);
-    std::ofstream(folder.path() / device_folder / "journal.jsonl") << "";
+    folder.write(device_folder + "/journal.jsonl", "");
   }
 
   std::vector<std::string> found(const std::string& path) {
