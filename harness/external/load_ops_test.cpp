@@ -230,6 +230,11 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
               HasSubstr("unknown dtype or choice parameter 'float'"));
   EXPECT_THAT(errors("  n: {type: integer", "  fill: {type: integer"),
               HasSubstr("'fill' is a key of the case language"));
+  EXPECT_THAT(errors("  n: {type: integer, min: 1}", "  n: {type: integer, min: 3, max: 2}"),
+              HasSubstr("no value is at least 3 (min) and at most 2 (max)"));
+  EXPECT_THAT(
+      errors("  n: {type: integer, min: 1}", "  n: {type: integer}\n  f: {type: number, min: 2, max: 1.5}"),
+      HasSubstr("no value is at least 2 (min) and at most 1.5 (max)"));
   EXPECT_THAT(errors("  x: {dtype", "  n: {dtype"), HasSubstr("'n' is a parameter, too"));
   EXPECT_EQ(errors("WORD: {text: int}", "\"LOAD(b, i)\": {text: \"b[i]\"}"), "");
   EXPECT_THAT(errors("WORD: {text", "\"A B\": {text"), HasSubstr("'A B' cannot be #defined"));

@@ -15,6 +15,7 @@ namespace assay::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 namespace fs = std::filesystem;
 
@@ -51,6 +52,17 @@ TEST(Fuzz, FindsAFaultInATailAndShrinksItToACaseThatFails) {
   EXPECT_EQ(assay(words).exit_code, 0) << "right with the embedded kernel: " << text;
   words.insert(words.end(), {"--shaders", folder / "broken"});
   EXPECT_EQ(assay(words).exit_code, 1) << text;
+}
+
+TEST(Fuzz, ShowsTheLinesOfACompilersErrors) {
+  const TemporaryFolder folder;
+  folder.write("broken/q8ta_relu.comp", tree_shader("q8ta_relu.comp") + "\nfirst error;\nsecond error;\n");
+  const ProcessResult found =
+      assay({"fuzz", "q8ta_relu", "--points", "1", "--seconds", "600", "--shrink-seconds", "1", "--out",
+             folder / "out", "--shaders", folder / "broken"});
+  EXPECT_EQ(found.exit_code, 1) << found.err;
+  EXPECT_THAT(found.out, HasSubstr("syntax error")) << found.err;
+  EXPECT_THAT(found.out, Not(HasSubstr("\\x0a")));
 }
 
 TEST(Fuzz, FindsNothingInARightKernel) {

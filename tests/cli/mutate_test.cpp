@@ -43,20 +43,20 @@ auto lines_in(const std::string& text) {
 
 class MutateCommand : public testing::Test {
  protected:
-  MutateCommand() { folder_.write("cases.yaml", mutated_relu_cases); }
+  MutateCommand() { folder.write("cases.yaml", mutated_relu_cases); }
 
   ProcessResult mutate(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"mutate", "--cases", folder_ / "cases.yaml", "--out", out()});
+    arguments.insert(arguments.begin(), {"mutate", "--cases", folder / "cases.yaml", "--out", out()});
     return assay(arguments);
   }
-  std::string out() const { return folder_ / "out"; }
+  std::string out() const { return folder / "out"; }
   std::string journal() const { return out() + "/faults.jsonl"; }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 TEST_F(MutateCommand, TheExitCodeIsThatOfTheLowestScoreThatIsAsked) {
-  folder_.write("cases.yaml", one_element_of_relu);
+  folder.write("cases.yaml", one_element_of_relu);
   ASSERT_EQ(mutate({"q8ta_relu.comp", "--limit", "12", "--jobs", "1"}).exit_code, 1);
   EXPECT_EQ(assay({"mutate", "--resume", out(), "--least", "99.9"}).exit_code, 1);
   EXPECT_EQ(assay({"mutate", "--resume", out(), "--least", "1"}).exit_code, 0);
@@ -84,18 +84,18 @@ TEST_F(MutateCommand, RowsThatFailWithoutAFaultShowNothing) {
   std::string wrong = tree_shader("elementwise/q8ta_relu.comp");
   const std::string right = "rectified(words[k]);";
   wrong.replace(wrong.rfind(right), right.size(), "rectified(words[k]) ^ 1u;");
-  folder_.write("shaders/elementwise/q8ta_relu.comp", wrong);
+  folder.write("shaders/elementwise/q8ta_relu.comp", wrong);
   const ProcessResult result =
-      mutate({"q8ta_relu.comp", "--shaders", folder_ / "shaders", "--limit", "4", "--jobs", "1"});
+      mutate({"q8ta_relu.comp", "--shaders", folder / "shaders", "--limit", "4", "--jobs", "1"});
   EXPECT_EQ(result.exit_code, 2) << result.out;
   EXPECT_THAT(text_of(out() + "/kill_matrix.csv"), HasSubstr("do not pass without the fault"));
   EXPECT_THAT(text_of(out() + "/kill_matrix.csv"), testing::Not(HasSubstr(",survived,")));
 }
 
 TEST_F(MutateCommand, AShaderThatDoesNotCompileIsAnError) {
-  folder_.write("shaders/elementwise/q8ta_relu.comp", tree_shader("elementwise/q8ta_relu.comp") + "\nno;\n");
+  folder.write("shaders/elementwise/q8ta_relu.comp", tree_shader("elementwise/q8ta_relu.comp") + "\nno;\n");
   const ProcessResult result =
-      mutate({"q8ta_relu.comp", "--shaders", folder_ / "shaders", "--limit", "1", "--jobs", "1"});
+      mutate({"q8ta_relu.comp", "--shaders", folder / "shaders", "--limit", "1", "--jobs", "1"});
   EXPECT_EQ(result.exit_code, 2) << result.out;
   EXPECT_THAT(result.err, HasSubstr("q8ta_relu.comp does not compile without any fault"));
 }
@@ -110,6 +110,14 @@ TEST_F(MutateCommand, ListsFaultsWithoutTryingThem) {
   EXPECT_EQ(text_of(journal()), "");
 }
 
+TEST_F(MutateCommand, AKernelThatIsReplacedHasNoFaults) {
+  folder.write("shaders/q8ta_relu.comp", tree_shader("elementwise/q8ta_relu.comp"));
+  const ProcessResult result = mutate({"q8ta_relu.comp", "--shaders", folder / "shaders", "--list"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("  q8ta_relu.comp:"));
+  EXPECT_THAT(result.out, testing::Not(HasSubstr("elementwise/q8ta_relu.comp:")));
+}
+
 TEST_F(MutateCommand, SharesFaultsAmongShards) {
   const std::string all = mutate({"q8ta_relu.comp", "--list"}).out;
   std::string parts;
@@ -120,16 +128,16 @@ TEST_F(MutateCommand, SharesFaultsAmongShards) {
 
 TEST_F(MutateCommand, MergesShardsIntoTheMatrixOfOneRun) {
   const std::vector<std::string> choice{
-      "mutate", "q8ta_relu.comp", "--cases", folder_ / "cases.yaml", "--limit", "6", "--jobs", "1"};
+      "mutate", "q8ta_relu.comp", "--cases", folder / "cases.yaml", "--limit", "6", "--jobs", "1"};
   const auto run = [&](const std::string& name, std::vector<std::string> more) {
     std::vector<std::string> words = choice;
-    more.insert(more.end(), {"--out", folder_ / name});
+    more.insert(more.end(), {"--out", folder / name});
     words.insert(words.end(), more.begin(), more.end());
     return assay(words);
   };
   run("a", {"--shard", "1/2"});
   run("b", {"--shard", "2/2"});
-  const ProcessResult merged = assay({"mutate", "--merge", folder_ / "b", folder_ / "a", "--out", out()});
+  const ProcessResult merged = assay({"mutate", "--merge", folder / "b", folder / "a", "--out", out()});
   EXPECT_THAT(merged.out, HasSubstr("score     ")) << merged.err;
   const std::string matrix = text_of(out() + "/kill_matrix.csv");
   EXPECT_EQ(lines_in(matrix), 7);
@@ -140,7 +148,7 @@ TEST_F(MutateCommand, MergesShardsIntoTheMatrixOfOneRun) {
 
   run("c", {"--shard", "2/2", "--seed", "7"});
   const ProcessResult refused =
-      assay({"mutate", "--merge", folder_ / "a", folder_ / "c", "--out", folder_ / "d"});
+      assay({"mutate", "--merge", folder / "a", folder / "c", "--out", folder / "d"});
   EXPECT_EQ(refused.exit_code, 2);
   EXPECT_THAT(refused.err, HasSubstr("--seed is '7', and '1' there"));
 }
@@ -161,7 +169,7 @@ TEST_F(MutateCommand, SaysThatNoRowUsesAFile) {
 }
 
 TEST_F(MutateCommand, NeverWritesOverARun) {
-  folder_.write("out/faults.jsonl", "anything\n");
+  folder.write("out/faults.jsonl", "anything\n");
   const ProcessResult result = mutate({"q8ta_relu.comp", "--limit", "1"});
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.err, HasSubstr("--resume"));
@@ -174,11 +182,11 @@ TEST_F(MutateCommand, NamesTheShaderThatMayBeMeant) {
 }
 
 TEST_F(MutateCommand, RefusesAWrongListOfEquivalentFaults) {
-  folder_.write("equivalent.yaml",
+  folder.write("equivalent.yaml",
                 "- fault: 000000000000\n  file: elementwise/q8ta_relu.comp\n  operator: term_dropped\n"
                 "  line: 00000000\n  reason: of a line that is gone\n");
   const ProcessResult result =
-      mutate({"q8ta_relu.comp", "--limit", "1", "--jobs", "1", "--equivalent", folder_ / "equivalent.yaml"});
+      mutate({"q8ta_relu.comp", "--limit", "1", "--jobs", "1", "--equivalent", folder / "equivalent.yaml"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.err, HasSubstr("wrong: equivalent fault 000000000000"));
 }

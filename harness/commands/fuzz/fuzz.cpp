@@ -168,8 +168,8 @@ class Fuzzing {
 
   void show(const Found& found) {
     const std::string impl = fmt::format("{} {}", found.point.op->name, found.point.impl->name);
-    terminal_.out << printable_line(fmt::format("{} {}: {}", name_of(found.end.status), impl, found.end.what))
-                  << std::endl;
+    const std::string what = indented(printable(found.end.what), 2);  // a compiler's errors have lines
+    terminal_.out << fmt::format("{} {}: {}", name_of(found.end.status), printable(impl), what) << std::endl;
     if (is_stopped()) {
       terminal_.out << fmt::format("  not shrunk\n  again   {}\n", command(found.file)) << std::endl;
       return;

@@ -66,10 +66,23 @@ gpu::ShaderSources sources_of(const MutateOptions& options) {
   return {folders, gpu::embedded_shaders()};
 }
 
+/// Removes embedded kernels that a kernel of the same file name in the folder of shaders replaces: kernels
+/// are found by name, in whatever folder they lie.
+void erase_replaced(std::set<std::string>& names, const std::set<std::string>& in_folder) {
+  std::set<std::string> kernels;
+  for (const std::string& name : in_folder) {
+    if (name.ends_with(".comp")) kernels.insert(fs::path(name).filename());
+  }
+  std::erase_if(names, [&](const std::string& name) {
+    return !in_folder.contains(name) && kernels.contains(fs::path(name).filename());
+  });
+}
+
 /// The shaders that get faults: of a manifest's folder its own.
 std::set<std::string> shader_names(const MutateOptions& options, const gpu::ShaderSources& sources) {
-  std::set<std::string> names =
-      options.choice.op_folder.empty() ? sources.names() : sources.names_in_directories();
+  const std::set<std::string> in_folder = sources.names_in_directories();
+  std::set<std::string> names = options.choice.op_folder.empty() ? sources.names() : in_folder;
+  erase_replaced(names, in_folder);
   std::erase_if(names, [](const std::string& name) { return name.ends_with(".spv"); });
   return names;
 }

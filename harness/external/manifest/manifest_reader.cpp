@@ -1,6 +1,7 @@
 #include "harness/external/manifest/manifest_reader.h"
 
 #include "harness/base/hash.h"
+#include "harness/base/text.h"
 #include "harness/cases/expansion/param_value.h"
 #include "harness/cases/expansion/setting.h"
 #include "harness/external/manifest/impl_reader.h"
@@ -53,6 +54,17 @@ std::vector<std::string> words_of(const Node& map, const Node& caret, const std:
   return words;
 }
 
+void refuse_empty_range(const Node& map, const ParamSpec& spec) {
+  const bool is_number = spec.kind == ParamSpec::Kind::Number;
+  if (is_number ? spec.min_number <= spec.max_number : spec.min_integer <= spec.max_integer) return;
+  const Node::Entry* last = map.find_entry("max");
+  if (last == nullptr) last = map.find_entry("min");
+  const std::string least = is_number ? shortest(spec.min_number) : std::to_string(spec.min_integer);
+  const std::string most = is_number ? shortest(spec.max_number) : std::to_string(spec.max_integer);
+  throw Problem(
+      diagnose(*last->value, fmt::format("no value is at least {} (min) and at most {} (max)", least, most)));
+}
+
 void set_range(const Node& map, ParamSpec& spec) {
   for (const std::string key : {"min", "max"}) {
     const Node::Entry* entry = map.find_entry(key);
@@ -64,6 +76,7 @@ void set_range(const Node& map, ParamSpec& spec) {
       (is_least ? spec.min_integer : spec.max_integer) = cases::to_integer(*entry->value, {entry->key, key});
     }
   }
+  if (map.find_entry("min") != nullptr || map.find_entry("max") != nullptr) refuse_empty_range(map, spec);
 }
 
 ParamSpec spec_of(const std::string& type, const Node& key, const Node& map) {

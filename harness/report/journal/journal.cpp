@@ -54,9 +54,15 @@ int open_for_append(const std::filesystem::path& path) {
   return fd;
 }
 
-/// The action, whose errors also say what can be done about a line that cannot be read.
+/// The action, whose errors also say what can be done about a line that cannot be read. Refuses a file that
+/// does not begin like a journal, which is another of a report's files in most cases.
 LineAction explained(LineAction action) {
-  return [action = std::move(action)](std::string_view line) {
+  return [action = std::move(action), is_first = true](std::string_view line) mutable {
+    if (std::exchange(is_first, false) && !line.empty() && !line.starts_with('{')) {
+      throw Error(
+          "this is not a journal, each line of which is a JSON object: name the folder of a run's "
+          "report, or the journal.jsonl in it");
+    }
     try {
       action(line);
     } catch (const Contradiction&) {

@@ -17,7 +17,9 @@
 namespace assay {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(ReadJournal, WithoutAPlanIsAnErrorAndNoShorterReport) {
@@ -138,6 +140,15 @@ TEST(ReadJournal, NamesTheDamagedLine) {
                          ":2: this line of the journal is damaged: it is not valid JSON from column"));
   test::write_file(path, "\n");
   EXPECT_THAT(test::error_of([&] { read_journal(path); }), StartsWith(path.string() + ":1: "));
+}
+
+TEST(ReadJournal, TellsWhatToNameInsteadOfAnotherFileOfTheReport) {
+  const test::TemporaryFolder folder;
+  test::write_file(folder / "perf.csv", "schema,run_id\n4,20260102T030405Z-1a2b3c\n");
+  EXPECT_THAT(test::error_of([&] { read_journal(folder / "perf.csv"); }),
+              AllOf(StartsWith((folder / "perf.csv").string() + ":1: this is not a journal"),
+                    HasSubstr("name the folder of a run's report, or the journal.jsonl in it"),
+                    Not(HasSubstr("damaged"))));
 }
 
 TEST(ReadJournal, TellsOfAFileThatCannotBeRead) {

@@ -15,7 +15,7 @@ pages_show=120 # reports: thirty nights of four devices
 
 # merge SLUG NAME: fails where there is no report of the device.
 merge() {
-  local shard parts=() status=0
+  local shard parts=() status=0 told
   for ((shard = 1; shard <= shards; ++shard)); do
     ! has_plan "$night/shards/$1/$shard" || parts+=("$night/shards/$1/$shard")
   done
@@ -25,11 +25,12 @@ merge() {
   fi
   say "conclude: $2: ${#parts[@]} of $shards tasks have reports"
   rm -f "$night/$1" # the link of an earlier merge, when a night was resumed: its report stays below runs/
-  "$assay" merge "$night" "${parts[@]}" >"$night/console/$1.merge.txt" 2>&1 || status=$?
+  told=$("$assay" merge "$night" "${parts[@]}" 2>&1) || status=$?
+  printf '%s\n' "$told" >"$night/console/$1.merge.txt" || true # the disk may be full: what was told is shown below
   # Exit codes 0, 1 and 3 depend on the rows' statuses; a merge that was refused leaves no report.
   [[ -e $night/$1/journal.jsonl ]] && return
   say "conclude: the reports of $2 could not be merged (exit code $status):"
-  cat "$night/console/$1.merge.txt" >&2
+  printf '%s\n' "$told" >&2
   return 1
 }
 
