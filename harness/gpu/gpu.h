@@ -132,6 +132,10 @@ class Device {
   /// False when the device was lost or hangs: nothing more can run on it in this process.
   bool alive() const;
 
+  /// Whether uninitialized variables of an invocation hold what Uninitialized says: on devices that are a
+  /// CPU. Elsewhere programs run, and are timed, as they are.
+  bool poisons_variables() const;
+
   /// From now on `listener` is called as each phase of this process's work with the device begins, phases on
   /// the host included. Timing a row is a single phase, and so is measuring the ceilings: no calls between
   /// programs.
@@ -233,6 +237,11 @@ class ShaderLibrary {
 /// set by name), source texts and lines. Equal results run equally. Words that are no module stay as they
 /// are.
 std::vector<std::uint32_t> without_debug_information(std::span<const std::uint32_t> words);
+
+/// Whether an invocation might read a variable of its own (storage classes Function and Private) before that
+/// is set. False is certain; true is not: a variable that is set part by part counts, and so does any module
+/// whose control flow cannot be followed.
+bool may_read_uninitialized(std::span<const std::uint32_t> words);
 
 /// SPIR-V as text, one instruction per line, with the names from the source.
 std::string disassemble(std::span<const std::uint32_t> words);
@@ -357,6 +366,11 @@ class DeviceMemory {
   std::unique_ptr<State> state_;
 };
 
+/// Leaves poison in workgroup memory, where a program that runs next finds it unless the driver clears it. A
+/// driver need not use all of its cores or threads for a small dispatch, so some of the memory may keep what
+/// it held.
+void poison_workgroup_memory(Device& device, Poison poison);
+
 /// How programs follow each other inside a timed batch.
 enum class Spacing : std::uint8_t {
   Barrier,    ///< a compute barrier after each program: measures the time of one program
@@ -400,6 +414,11 @@ enum class TensorAccess : std::uint8_t {
   Write  ///< an output: no instruction reads it, except by Program::free_access_because
 };
 
+/// What uninitialized variables of an invocation hold where Device::poisons_variables(). Which of two signs
+/// `Usual` numbers have depends on the shader and its constants, so that neither a minimum nor a maximum is
+/// right by chance everywhere; those of `Other` have the other one.
+enum class Uninitialized : std::uint8_t { Usual, Other };
+
 /// The pipelines of one program, ready to run and to be timed.
 class Executable {
  public:
@@ -409,7 +428,7 @@ class Executable {
   /// refused before. `access` has one entry per tensor; empty: TensorAccess::Any for all.
   Executable(Device& device, ShaderLibrary& shaders, const Program& program,
              std::span<const Physical> tensors, std::uint32_t guard,
-             std::span<const TensorAccess> access = {});
+             std::span<const TensorAccess> access = {}, Uninitialized uninitialized = Uninitialized::Usual);
   ~Executable();
   Executable(Executable&&) noexcept;
   Executable& operator=(Executable&&) noexcept;
@@ -420,6 +439,8 @@ class Executable {
   /// A shader that gets buffers with guards before their data and does not declare the constant by which its
   /// indices would skip them (guard_words); empty: there is none.
   const std::string& guardless_shader() const;
+  /// Whether any of its shaders declares variables in workgroup memory.
+  bool uses_workgroup_memory() const;
   /// The extension whose matrices its shaders multiply: "KHR", "NV"; empty: none do.
   const std::string& matrix_extension() const;
 

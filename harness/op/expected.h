@@ -34,12 +34,28 @@ struct Expected {
   /// impl's unit error (Impl::unit_error) multiplies it. For banded outputs it is 0 where every step is
   /// exact. Empty: no impl may differ by more than `bound`.
   std::vector<float> magnitude;
+  /// For bounded outputs with a magnitude: the sum of the absolute values of which the element is the sum.
+  /// What additions alone round (UnitError::of_sums) multiplies it, where a magnitude, which covers all
+  /// steps, would be many times as large. Empty: 0.
+  std::vector<float> sums;
   /// For banded outputs: the value before rounding and clamping, with the zero point.
   std::vector<double> unrounded;
   /// For outputs that are written in part (TensorSpec::written_in_part): 1 for each element that the op
   /// leaves as it was, 0 for each that it writes. `values`, which have the output's dtype, hold what was
   /// there, and every bit of it must be there afterwards.
   std::vector<std::uint8_t> kept;
+};
+
+/// The largest error of an impl's arithmetic for an element: `of_magnitude` times its Expected::magnitude,
+/// plus `of_sums` times its Expected::sums.
+struct UnitError {
+  double of_magnitude = 0;
+  double of_sums = 0;
+
+  UnitError() = default;
+  UnitError(double magnitude,
+            double sums = 0)  // NOLINT(google-explicit-constructor): most impls have one number
+      : of_magnitude(magnitude), of_sums(sums) {}
 };
 
 }  // namespace assay

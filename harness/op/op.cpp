@@ -280,12 +280,15 @@ void check_expected(std::string_view op, const TensorSpec& output, const Expecte
                      is_banded    ? Presence::Needed
                      : is_bounded ? Presence::Optional
                                   : Presence::Refused);
+  checker.check_list("sums", expected.sums,
+                     is_bounded && !expected.magnitude.empty() ? Presence::Optional : Presence::Refused);
   checker.check_list("unrounded", expected.unrounded, is_banded ? Presence::Needed : Presence::Refused);
   checker.check_list("kept", expected.kept, output.written_in_part ? Presence::Needed : Presence::Refused);
   if (output.written_in_part && expected.values.dtype() != output.dtype)
     checker.refuse("what it leaves as it was has bits, so that its values must have the output's dtype");
   checker.check_not_negative("bound", expected.bound);
   checker.check_not_negative("magnitude", expected.magnitude);
+  checker.check_not_negative("sums", expected.sums);
 }
 
 }  // namespace assay

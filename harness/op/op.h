@@ -149,7 +149,7 @@ struct Impl {
   /// For outputs with magnitudes (Expected): the largest error over magnitude that this impl's arithmetic can
   /// make for an element, such as gamma(K) of its accumulator. Required if the op's reference gives
   /// magnitudes.
-  std::function<double(const BuildContext&)> unit_error;
+  std::function<UnitError(const BuildContext&)> unit_error;
   /// For impls of convolutions: the int8x4 layout that `buffer/CONV2D` in case files stands for when this
   /// impl runs. Either every impl of an op with a program has one or none does; `auto` uses the chosen
   /// impl's.

@@ -153,18 +153,19 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
 }
 
 /// Weights are at most 1, or 2^8 where the largest score is raised late (sdpa_decode.comp): their roundings
-/// are relative. Besides these: those of a score, of exp(), one for each key of a subgroup in both sums, a
-/// factor for each tile that raises the largest score, and those of joining sums.
-double unit_error(const BuildContext& context) {
+/// are relative. Besides these: those of a score, of exp(), one for each key of a subgroup in both sums, and
+/// those of joining sums. Factors for tiles that raise the largest score are in the magnitude.
+UnitError unit_error(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
   const AttentionTiling tiling = attention_tiling(context);
   const std::int64_t sharing = tiling.shares_keys ? tiling.subgroups : 1;
   const std::int64_t tiles = div_up(tiling.split_keys, tiling.keys * sharing);
+  const std::int64_t factors = tiling.splits + 3;
   const std::int64_t additions = tiles * tiling.keys + sharing + tiling.splits;
   const double of_scores = grown_error(op, gamma_of(op.width + 14) + 4 * float32_ulp);
-  const double of_factors = 4 * static_cast<double>(tiles + tiling.splits + 3) * float32_ulp;
-  return error_of_half_weight + 2 * (of_scores + of_factors + gamma_of(additions + 2 * tiles + 12)) +
-         4 * float32_ulp;
+  const double of_factors = 4 * static_cast<double>(factors) * float32_ulp;
+  return {2 * (of_scores + of_factors + gamma_of(2 * factors + 12)) + 4 * float32_ulp,
+          error_of_half_weight + 2 * gamma_of(additions)};
 }
 
 std::vector<Tunable> tunables() {

@@ -107,10 +107,11 @@ std::int64_t roundings_of_score(const Sdpa& op) {
   return quads_of(op) + 2 + (op.q8 ? 3 : 2) + (op.masked ? 1 : 0);
 }
 
-double unfused_unit_error(const BuildContext& context) {
+UnitError unfused_unit_error(const BuildContext& context) {
   const Sdpa op = sdpa_params(context.params);
-  const double weights = with_softmax(context, op, softmax_unit_error);
-  return grown_error(op, gamma_of(roundings_of_score(op)) + weights) + gamma_of(op.valid() + 2);
+  const double of_softmax = with_softmax(context, op, softmax_sum_error);
+  return {grown_error(op, gamma_of(roundings_of_score(op)) + softmax_term_error),
+          of_softmax + gamma_of(op.valid() + 2)};
 }
 
 std::optional<std::string> unfused_invalid_reason(const ImplPoint& point) {
@@ -225,18 +226,17 @@ Program split(const BuildContext& context) {
   return program;
 }
 
-/// Of the weights: their differences, exp() and additions; a batch that raises the largest score multiplies
-/// what is there by one more exp(), and so do both ends. A weight's error counts twice: in the sum of values
-/// and in the total.
-double pass_unit_error(const BuildContext& context, bool splits) {
+/// Of the weights: their differences and exp(), and a factor, one more exp(), for each of both ends; those
+/// for batches that raise the largest score are in the magnitude. A weight's error counts twice: in the sum
+/// of values and in the total.
+UnitError pass_unit_error(const BuildContext& context, bool splits) {
   const Sdpa op = sdpa_params(context.params);
   const Sharing sharing = sharing_of(context, splits);
-  const std::int64_t factors = sharing.batches() + sharing.splits + 3;
+  const std::int64_t factors = sharing.splits + 3;
   const std::int64_t additions = sharing.keys * sharing.batches() + sharing.groups() + sharing.splits + 2;
   const double of_weights = 4 * static_cast<double>(factors) * float32_ulp;
-  return 2 * (grown_error(op, gamma_of(roundings_of_score(op) + 10) + 4 * float32_ulp) + of_weights +
-              gamma_of(additions + 2 * factors)) +
-         4 * float32_ulp;
+  const double of_scores = grown_error(op, gamma_of(roundings_of_score(op) + 10) + 4 * float32_ulp);
+  return {2 * (of_scores + of_weights + gamma_of(2 * factors)) + 4 * float32_ulp, 2 * gamma_of(additions)};
 }
 
 std::vector<Tunable> tunables(bool splits) {

@@ -40,7 +40,11 @@ Program softmax_program(const BuildContext& context) {
 /// its additions; its reciprocal 2.5 ULP, the product half of one. Together that is less than 10 ULP and the
 /// additions' gamma times 1 + d + the weighted d.
 double softmax_unit_error(const BuildContext& context) {
-  return 10 * float32_ulp + gamma_of(additions_of_row(context));
+  return softmax_term_error + softmax_sum_error(context);
+}
+
+double softmax_sum_error(const BuildContext& context) {
+  return gamma_of(additions_of_row(context));
 }
 
 Op softmax() {

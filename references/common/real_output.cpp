@@ -78,6 +78,11 @@ void BoundedOutput::set(std::int64_t index, double value, double magnitude, doub
                                    : 0;
 }
 
+void BoundedOutput::set_sum(std::int64_t index, double sum) {
+  const auto i = static_cast<std::size_t>(index);
+  expected_.sums[i] = std::isfinite(expected_.values.as<double>()[i]) ? rounded_up(sum) : 0;
+}
+
 void BoundedOutput::set_exact(std::int64_t index, double value) {
   const auto i = static_cast<std::size_t>(index);
   expected_.values.as<double>()[i] = value;

@@ -74,6 +74,11 @@ class BoundedOutput {
   /// (Expected::bound). No magnitude or bound is above what a float32 holds, unless it is infinite.
   void set(std::int64_t index, double value, double magnitude, double absolute = 0);
 
+  /// Gives all elements sums (Expected::sums), 0 at first. Without it set_sum() must not be called.
+  void add_sums() { expected_.sums.resize(expected_.magnitude.size()); }
+  /// Sets the sum of an element whose value is set; that of an infinite or NaN value stays 0.
+  void set_sum(std::int64_t index, double sum);
+
   /// Sets an element that every impl must give exactly; the dtype holds it.
   void set_exact(std::int64_t index, double value);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double smallest_weight = 0x1p-126;
-// 2^-24, below which a half loses what it holds, over the least unit error of impls with such weights.
+// 2^-24, below which a half loses what it holds, over the least error of sums of impls with such weights.
 constexpr double lost_of_half_weight = 0x1p-13;
 
 struct Inputs {
@@ -85,8 +85,23 @@ std::vector<Score> scores_of(const Query& query, std::span<const double> q) {
 
 /// Sums over the visible keys, for each column.
 struct Sums {
-  std::vector<double> value, magnitude, size;
+  std::vector<double> value, magnitude, size, weighted_size;
 };
+
+/// How often a pass over any of the keys, in their order, can find a larger score than all before: the length
+/// of the longest rising row of scores (by the smallest end of those of each length).
+double most_raises(std::span<const Score> scores) {
+  std::vector<double> ends;
+  for (const Score& one : scores) {
+    const auto at = std::ranges::lower_bound(ends, one.score);
+    if (at == ends.end()) {
+      ends.push_back(one.score);
+    } else {
+      *at = one.score;
+    }
+  }
+  return static_cast<double>(ends.size());
+}
 
 /// Replaces the scores by weights, and their sizes by a_k of the magnitude. Returns the weights' sum.
 double weigh(std::vector<Score>& scores) {
@@ -101,20 +116,23 @@ double weigh(std::vector<Score>& scores) {
   return total;
 }
 
-Sums sums_of(const Query& query, std::span<const Score> weights, double total) {
+/// `common`: what the magnitude has besides the sizes.
+Sums sums_of(const Query& query, std::span<const Score> weights, double total, double common) {
   double mean_size = 0;
   for (const Score& one : weights) {
     if (one.score > 0) mean_size += one.score * one.size / total;
   }
   const auto width = static_cast<std::size_t>(query.op.width);
-  Sums sums{std::vector<double>(width), std::vector<double>(width), std::vector<double>(width)};
+  const std::vector<double> zeros(width);
+  Sums sums{zeros, zeros, zeros, zeros};
   for (const Score& one : weights) {
     const std::span<const double> v = query.values.subspan(static_cast<std::size_t>(one.key) * width, width);
-    const double factor = one.score > 0 ? one.score * (1 + one.size + mean_size) : 0;
+    const double factor = one.score > 0 ? one.score * (common + one.size + mean_size) : 0;
     for (std::size_t d = 0; d < width; ++d) {
       sums.value[d] += one.score * v[d];
       sums.magnitude[d] += factor * std::fabs(v[d]);
       sums.size[d] += std::fabs(v[d]);
+      if (one.score > 0) sums.weighted_size[d] += one.score * std::fabs(v[d]);
     }
   }
   return sums;
@@ -128,12 +146,13 @@ void set_row(BoundedOutput& y, std::int64_t first, const Query& query, std::span
     for (std::int64_t d = 0; d < query.op.width; ++d) y.set(first + d, all, 0);
     return;
   }
+  const double raises = most_raises(scores);
   const double total = weigh(scores);
-  const Sums sums = sums_of(query, scores, total);
+  const Sums sums = sums_of(query, scores, total, 1 + raises / 2);
   for (std::size_t d = 0; d < q.size(); ++d) {
-    const double magnitude = (sums.magnitude[d] + lost_of_half_weight * sums.size[d]) / total;
-    y.set(first + static_cast<std::int64_t>(d), sums.value[d] / total, magnitude,
-          smallest_weight * sums.size[d]);
+    const std::int64_t i = first + static_cast<std::int64_t>(d);
+    y.set(i, sums.value[d] / total, sums.magnitude[d] / total, smallest_weight * sums.size[d]);
+    y.set_sum(i, (sums.weighted_size[d] + lost_of_half_weight * sums.size[d]) / total);
   }
 }
 
@@ -216,6 +235,7 @@ std::vector<Expected> sdpa(const Params& params, std::span<const HostTensor> inp
   const Sdpa op = sdpa_params(params);
   const Inputs tensors = named(op, inputs);
   BoundedOutput y(op.dtype, op.shape_of_q(), BoundedOutput::Flushed::Absolute);
+  y.add_sums();
   for (std::int64_t image = 0; image < op.batch; ++image) {
     for (std::int64_t head = 0; head < op.kv_heads; ++head) set_head(op, tensors, image, head, y);
   }

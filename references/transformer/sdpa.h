@@ -49,10 +49,15 @@ Sdpa sdpa_params(const Params& params);
 /// have no influence, whatever k and v hold there. A query that sees no key gives zeros. NaN in q or in a
 /// visible row of k gives NaN in the query's whole row, NaN in v in its column.
 ///
-/// Magnitude: with p the weights of the visible keys, a_k = scale * sum_d |q_d k_kd| + |mask_k| + |s_k - m|
-/// and A = sum_k p_k a_k, it is sum_k p_k |v_kd| (1 + a_k + A). Added to it is 2^-13 sum_k |v_kd| / sum_k
-/// exp(s_k - m), for impls that store exp(s_k - m) as f16: with their unit error, at least 2^-11, it covers
-/// what is lost below 2^-24. Weights that float32 flushes lose 2^-126 sum_k |v_kd| besides.
+/// Magnitude: with p the weights of the visible keys, a_k = scale * sum_d |q_d k_kd| + |mask_k| + |s_k - m|,
+/// A = sum_k p_k a_k, and R the most times that a pass over keys in their order raises the largest score, it
+/// is sum_k p_k |v_kd| (1 + R / 2 + a_k + A). Raising it multiplies what was summed by a factor, off by less
+/// than half of any impl's unit error.
+///
+/// Sums: sum_k p_k |v_kd|, for the additions, of which there are many at long contexts. Added to it is 2^-13
+/// sum_k |v_kd| / sum_k exp(s_k - m), for impls that store exp(s_k - m) as f16: with their error of sums, at
+/// least 2^-11, it covers what is lost below 2^-24. Weights that float32 flushes lose 2^-126 sum_k |v_kd|
+/// besides.
 std::vector<Expected> sdpa(const Params& params, std::span<const HostTensor> inputs);
 
 }  // namespace assay::references

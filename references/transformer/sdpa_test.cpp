@@ -109,9 +109,26 @@ TEST(Sdpa, NanOfAVisibleKeyIsInTheRowAndThatOfAValueInItsColumn) {
 TEST(Sdpa, MagnitudesHaveTheSizesOfScoresAndOfWhatHalfWeightsLose) {
   // Scores 0 = 2 - 2 and 0; weights 1/2; a = 4 and 0, A = 2.
   const Expected y = one_query(attention(1, 1, 2), {1, 1}, {2, -2, 0, 0}, {8, 0, 2, 0});
-  EXPECT_FLOAT_EQ(y.magnitude[0], 0.5F * 8 * (1 + 4 + 2) + 0.5F * 2 * (1 + 0 + 2) + 0x1p-13F * 10 / 2);
+  EXPECT_FLOAT_EQ(y.magnitude[0], 0.5F * 8 * (1.5F + 4 + 2) + 0.5F * 2 * (1.5F + 0 + 2));
+  EXPECT_FLOAT_EQ(y.sums[0], 0.5F * 8 + 0.5F * 2 + 0x1p-13F * 10 / 2);
   EXPECT_FLOAT_EQ(y.bound[0], 0x1p-126F * 11);
   EXPECT_EQ(y.magnitude[1], 0);
+  EXPECT_EQ(y.sums[1], 0);
+}
+
+TEST(Sdpa, MagnitudesGrowWithTheTimesThatTheLargestScoreCanBeRaised) {
+  // All values are 1, so that y and the sum of weights are, and scores next to 0 add nothing.
+  const auto magnitude = [](const std::vector<double>& scores) {
+    std::vector<double> k;
+    for (const double score : scores) k.insert(k.end(), {score, 0});
+    const auto keys = static_cast<std::int64_t>(scores.size());
+    return one_query(attention(1, keys - 1, keys), {0.001, 0}, k, std::vector<double>(k.size(), 1))
+        .magnitude[0];
+  };
+  EXPECT_NEAR(magnitude({3, 3, 3, 3}), 1.5, 0.02) << "equal scores raise nothing after the first";
+  EXPECT_NEAR(magnitude({4, 3, 2, 1}), 1.5, 0.02);
+  EXPECT_NEAR(magnitude({1, 2, 3, 4}), 3, 0.02);
+  EXPECT_NEAR(magnitude({4, 1, 3, 2}), 2, 0.02) << "keys 1 and 3, if another group has the first";
 }
 
 TEST(Sdpa, HeadsOfAGroupShareTheCacheInBothLayouts) {

@@ -40,8 +40,8 @@ TEST(ExampleOp, HoldsTheBetterImplAgainstTheNarrowerBound) {
   const DeviceInfo& device = faults::Bench::shared().device().info();
   const Case made = linear_case("in_order");
   const BuildContext context(made.params, made.tensors, made.forms, device, made.tune);
-  const double in_order = op().find_impl("in_order")->unit_error(context);
-  const double by_fours = op().find_impl("by_fours")->unit_error(context);
+  const double in_order = op().find_impl("in_order")->unit_error(context).of_magnitude;
+  const double by_fours = op().find_impl("by_fours")->unit_error(context).of_magnitude;
   EXPECT_NEAR(in_order, 207 * 0x1p-24, 1e-9);
   EXPECT_NEAR(by_fours, 58 * 0x1p-24, 1e-9);
 }

@@ -284,7 +284,8 @@ Op quantize() {
             {"correct", "null_kernel", "one_element_not_written", "write_past_end", "write_before_start",
              "input_overwritten", "zero_point_ignored", "zero_point_off_by_one", "half_away", "truncation",
              "scale_off", "only_batch_0", "width_tail_dropped", "reads_past_end", "keeps_old_bit",
-             "wrong_without_guards"});
+             "wrong_without_guards", "reads_uninitialized_variable",
+             "keeps_the_larger_of_an_uninitialized_variable", "reads_uninitialized_workgroup_memory"});
   return op;
 }
 

@@ -48,6 +48,10 @@ int quantized(uint i) {
   return int(clamp(value, -128.0, 127.0));
 }
 
+#ifdef FAULT_reads_uninitialized_workgroup_memory
+shared uint notes[1024];
+#endif
+
 // The integer, or what a kernel that forgets some elements leaves there.
 int element(uint i) {
 #ifdef FAULT_only_batch_0
@@ -58,6 +62,15 @@ int element(uint i) {
 #endif
 #ifdef FAULT_wrong_without_guards
   if (guard_words == 0u && i == 0u) return quantized(i) ^ 1;
+#endif
+#ifdef FAULT_reads_uninitialized_variable
+  int sum;
+  sum += quantized(i);
+  return sum;
+#endif
+#ifdef FAULT_keeps_the_larger_of_an_uninitialized_variable
+  int largest;
+  return max(largest, quantized(i));
 #endif
 #ifdef FAULT_reads_past_end
   if (i == 0u) return quantized(i) ^ int(floatBitsToUint(x[guard_words + push.elements]) & 1u);
@@ -76,6 +89,9 @@ void main() {
 #ifdef FAULT_one_element_not_written
   if (word == last / 4u)
     value = bitfieldInsert(value, q[guard_words + word] >> (last % 4u * 8u), int(last % 4u * 8u), 8);
+#endif
+#ifdef FAULT_reads_uninitialized_workgroup_memory
+  value ^= notes[gl_LocalInvocationIndex];
 #endif
 #ifdef FAULT_keeps_old_bit
   value = bitfieldInsert(value, q[guard_words + word], 0, 1);

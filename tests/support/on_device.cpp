@@ -55,7 +55,7 @@ bool guards_kept(const Physical& physical, std::span<const std::byte> now,
   return equal(now.first(around), before.first(around)) && equal(now.last(around), before.last(around));
 }
 
-void expect_accepted(const TensorSpec& spec, const Expected& expected, double unit_error,
+void expect_accepted(const TensorSpec& spec, const Expected& expected, const UnitError& unit_error,
                      const HostTensor& got) {
   const Acceptance acceptance(spec, expected, {.unit_error = unit_error});
   const OutputCheck check = check_output(acceptance, got);
@@ -127,9 +127,9 @@ Program OnDeviceTest::program_of(const Trial& trial) {
 }
 
 /// 0 for an impl that states none.
-double OnDeviceTest::unit_error_of(const Trial& trial) {
+UnitError OnDeviceTest::unit_error_of(const Trial& trial) {
   const Impl& impl = impl_of(trial);
-  if (!impl.unit_error) return 0;
+  if (!impl.unit_error) return {};
   const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
   const DeviceInfo info = device_of(trial);
   return impl.unit_error({trial.params, tensors, trial.forms, info, trial.tune});
@@ -150,7 +150,7 @@ void OnDeviceTest::expect_right(const Trial& trial) {
     ASSERT_EQ(impl.invalid_reason(ImplPoint{trial.params, tensors, trial.forms, trial.tune}), std::nullopt);
   }
   const Program program = program_of(trial);
-  const double unit_error = unit_error_of(trial);
+  const UnitError unit_error = unit_error_of(trial);
   ASSERT_EQ(gpu::unsupported(program, physical, impl.needs, device().info(), guard), std::nullopt);
   gpu::Executable executable(device(), shaders(), program, physical, guard);
   gpu::Workspace workspace(device(), program, physical, guard);

@@ -46,7 +46,7 @@ class OnDeviceTest : public GpuTest {
  private:
   /// The device's properties as the impl sees them.
   DeviceInfo device_of(const Trial& trial);
-  double unit_error_of(const Trial& trial);
+  UnitError unit_error_of(const Trial& trial);
 };
 
 /// Random choices of a test, the same in every run.

@@ -53,15 +53,25 @@ bool Expectation::matches(const RowWords& row) const {
 }
 
 std::span<const std::string_view> failure_metrics() {
-  static constexpr std::array<std::string_view, 18> metrics{"wrong_value",         "unwritten",
-                                                            "write_out_of_bounds", "depends_on_padding",
-                                                            "reads_out_of_bounds", "depends_on_old_output",
-                                                            "nondeterministic",    "input_modified",
-                                                            "scratch_not_zero",    "too_many_flips",
-                                                            "all_zeros",           "constant",
-                                                            "copied_input",        "shifted",
-                                                            "saturated",           no_answer,
-                                                            layer_messages,        later_run};
+  static constexpr std::array<std::string_view, 19> metrics{"wrong_value",
+                                                            "unwritten",
+                                                            "write_out_of_bounds",
+                                                            "depends_on_padding",
+                                                            "reads_out_of_bounds",
+                                                            "reads_uninitialized",
+                                                            "depends_on_old_output",
+                                                            "nondeterministic",
+                                                            "input_modified",
+                                                            "scratch_not_zero",
+                                                            "too_many_flips",
+                                                            "all_zeros",
+                                                            "constant",
+                                                            "copied_input",
+                                                            "shifted",
+                                                            "saturated",
+                                                            no_answer,
+                                                            layer_messages,
+                                                            later_run};
   return metrics;
 }
 

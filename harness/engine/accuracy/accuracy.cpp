@@ -48,12 +48,14 @@ Count count_if(std::int64_t elements, const std::function<bool(std::int64_t)>& i
 
 /// Refuses an impl that states no unit error or one that would accept everything: its answer would not be
 /// checked.
-double checked_unit_error(const Case& test_case, const TensorSpec& spec, const Expected& expected,
-                          std::optional<double> unit_error) {
-  if (expected.magnitude.empty()) return 0;
-  if (unit_error && std::isfinite(*unit_error) && *unit_error >= 0) return *unit_error;
-  const std::string what = unit_error ? fmt::format("has the unit error {}", *unit_error)
-                                      : "states no unit error (Impl::unit_error)";
+UnitError checked_unit_error(const Case& test_case, const TensorSpec& spec, const Expected& expected,
+                             std::optional<UnitError> unit_error) {
+  if (expected.magnitude.empty()) return {};
+  const auto is_error = [](double error) { return std::isfinite(error) && error >= 0; };
+  if (unit_error && is_error(unit_error->of_magnitude) && is_error(unit_error->of_sums)) return *unit_error;
+  const std::string what =
+      unit_error ? fmt::format("has the unit error {} and {}", unit_error->of_magnitude, unit_error->of_sums)
+                 : "states no unit error (Impl::unit_error)";
   throw std::logic_error(fmt::format("the reference of {} gives magnitudes for '{}', but impl '{}' {}",
                                      test_case.op->name, spec.name, test_case.impl->name, what));
 }
@@ -87,7 +89,11 @@ class Investigation {
     result_.gpu_ms = watch.ms();
     for (std::size_t i = 0; i < specs_.size(); ++i) note_left_as_before(i);
     judge_values();
-    if (findings_.empty()) try_trivial_answers();
+    if (findings_.empty()) {
+      try_trivial_answers();
+    } else if (same_answer(a_.outputs, b_.outputs)) {
+      try_other_variables();
+    }
     return finish();
   }
 
@@ -120,6 +126,11 @@ class Investigation {
     const RunResult padding = experiment_.run({.padding = Poison::B});
     if (!same_answer(a_.outputs, padding.outputs))
       return note_difference("depends_on_padding", "depends on the padding of inputs", padding);
+    const RunResult workgroup = experiment_.run({.workgroup_memory = Poison::B});
+    if (!same_answer(a_.outputs, workgroup.outputs)) {
+      return note_difference("reads_uninitialized",
+                             "depends on workgroup memory that is read before it is written", workgroup);
+    }
     note_difference("reads_out_of_bounds", "depends on memory before or past a tensor's data", b_);
   }
 
@@ -165,6 +176,15 @@ class Investigation {
     note("unwritten",
          fmt::format("{} of {} elements of '{}' that the op writes were never written, first {}", left.bad,
                      written, specs_[output]->name, place(*specs_[output], left.first)));
+  }
+
+  /// Finds out whether what is wrong comes from variables that invocations read before they set them.
+  void try_other_variables() {
+    const std::optional<RunResult> other = experiment_.run_with_other_variables(Poisons::all(Poison::A));
+    if (!other || same_answer(a_.outputs, other->outputs)) return;
+    const std::vector<Finding> consequences = std::exchange(findings_, {});
+    note_difference("reads_uninitialized", "depends on a variable that is read before it is set", *other);
+    findings_.insert(findings_.end(), consequences.begin(), consequences.end());
   }
 
   void note_difference(const std::string& metric, const char* what, const RunResult& other) {
@@ -372,6 +392,8 @@ class Investigation {
 
   AccuracyOutcome finish() {
     if (described_wrong_) explain_wrong_elements();
+    // Whatever the values look like, it is by what assay put into the memory.
+    if (has("reads_uninitialized")) result_.diagnosis.reset();
     result_.input_hash = data_.input_hash;
     result_.output_hash = answer_hash_of(*a_.outputs);
     result_.hash_is_portable = std::all_of(specs_.begin(), specs_.end(), [](const TensorSpec* spec) {
@@ -425,7 +447,7 @@ AccuracyOutcome assess(Experiment& experiment, const Case& test_case, const Data
 }
 
 std::vector<Acceptance> acceptances(const Case& test_case, const DataSet& data,
-                                    std::optional<double> unit_error) {
+                                    std::optional<UnitError> unit_error) {
   const std::vector<const TensorSpec*> specs = output_specs(test_case);
   std::vector<Acceptance> accepted;
   for (std::size_t i = 0; i < specs.size(); ++i) {

@@ -30,6 +30,6 @@ AccuracyOutcome assess(Experiment& experiment, const Case& test_case, const Data
 /// states none). Refers to `data`. Throws std::logic_error when the reference gives magnitudes and the unit
 /// error is missing, negative or not finite.
 std::vector<Acceptance> acceptances(const Case& test_case, const DataSet& data,
-                                    std::optional<double> unit_error);
+                                    std::optional<UnitError> unit_error);
 
 }  // namespace assay

@@ -32,7 +32,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
 
-constexpr std::string_view mark = "assay answers 2\n";
+constexpr std::string_view mark = "assay answers 3\n";
 constexpr std::size_t hash_digits = 32;
 constexpr std::uint64_t most_outputs = 64;
 constexpr std::uint64_t most_rank = 4;
@@ -56,6 +56,7 @@ class Writer {
     add(expected.values.bytes());
     list(expected.bound);
     list(expected.magnitude);
+    list(expected.sums);
     list(expected.unrounded);
     list(expected.kept);
   }
@@ -109,6 +110,7 @@ class Reader {
     std::ranges::copy(values, made.values.bytes().begin());
     made.bound = list<float>();
     made.magnitude = list<float>();
+    made.sums = list<float>();
     made.unrounded = list<double>();
     made.kept = list<std::uint8_t>();
     return made;

@@ -36,6 +36,7 @@ std::vector<Expected> answers() {
   return {{.values = row<float>({1, -0.0F, 3, 4}),
            .bound = {1, 2, 3, 4},
            .magnitude = {5, 6, 7, 8},
+           .sums = {1, 2, 3, 4},
            .kept = {1, 0, 0, 1}},
           {.values = row<std::int8_t>({1, 2, 3, 4}), .magnitude = {0, 0, 0, 1}, .unrounded = unrounded}};
 }
@@ -57,6 +58,7 @@ void expect_same(const std::vector<Expected>& got, const std::vector<Expected>& 
     EXPECT_TRUE(same_bytes(std::span(&got[i].values, 1), std::span(&want[i].values, 1))) << i;
     EXPECT_EQ(got[i].bound, want[i].bound) << i;
     EXPECT_EQ(got[i].magnitude, want[i].magnitude) << i;
+    EXPECT_EQ(got[i].sums, want[i].sums) << i;
     EXPECT_EQ(got[i].unrounded, want[i].unrounded) << i;
     EXPECT_EQ(got[i].kept, want[i].kept) << i;
   }

@@ -209,7 +209,7 @@ class SeparateSteps {
     return accepted;
   }
 
-  static double unit_error_of(const Step& step, const BuildContext& context) {
+  static UnitError unit_error_of(const Step& step, const BuildContext& context) {
     if (step.impl->unit_error) return step.impl->unit_error(context);
     throw std::logic_error(
         fmt::format("the reference of {} gives magnitudes, but impl '{}' states no unit "

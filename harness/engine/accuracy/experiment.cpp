@@ -49,6 +49,7 @@ std::vector<gpu::TensorAccess> access_of(const Case& test_case) {
 Experiment::Experiment(gpu::Device& device, gpu::ShaderLibrary& shaders, const Case& test_case,
                        const Program& program, PackedInputs& inputs, std::unique_ptr<Originals> originals)
     : device_(&device),
+      shaders_(&shaders),
       case_(&test_case),
       program_(&program),
       inputs_(&inputs),
@@ -283,10 +284,28 @@ void Experiment::poison_joined(gpu::Workspace& workspace, Poison poison) {
 }
 
 RunResult Experiment::run(const Poisons& poisons, std::span<const gpu::Executable::Overwrite> overwrites) {
+  return run_by(executable_, poisons, overwrites);
+}
+
+std::optional<RunResult> Experiment::run_with_other_variables(const Poisons& poisons) {
+  if (!device_->poisons_variables()) return std::nullopt;
+  const auto may_read_them = [&](const Dispatch& dispatch) {
+    return gpu::may_read_uninitialized(shaders_->compile(dispatch).words);
+  };
+  if (std::ranges::none_of(program_->dispatches, may_read_them)) return std::nullopt;
+  gpu::Executable other(*device_, *shaders_, *program_, physical_, gpu::guard_bytes, access_of(*case_),
+                        gpu::Uninitialized::Other);
+  other.set_label(case_->id);
+  return run_by(other, poisons);
+}
+
+RunResult Experiment::run_by(gpu::Executable& executable, const Poisons& poisons,
+                             std::span<const gpu::Executable::Overwrite> overwrites) {
   if (!workspace_) workspace_.emplace(empty_workspace());
   memory_bytes_ = workspace_->memory_bytes();
   fill(*workspace_, poisons);
-  executable_.run(*workspace_, case_->id, case_->timeout_s, overwrites);
+  if (executable.uses_workgroup_memory()) gpu::poison_workgroup_memory(*device_, poisons.workgroup_memory);
+  executable.run(*workspace_, case_->id, case_->timeout_s, overwrites);
   if (originals_ && !originals_->inputs_are_whole(*workspace_)) originals_.reset();
   RunResult seen;
   inspect_zeros(seen.findings);

@@ -43,6 +43,10 @@ class Experiment {
   /// `overwrites` change scratch in the middle of the run.
   RunResult run(const Poisons& poisons, std::span<const gpu::Executable::Overwrite> overwrites = {});
 
+  /// Runs the program with other values in uninitialized variables. Nothing: it reads none, or on this device
+  /// they hold what the driver leaves there.
+  std::optional<RunResult> run_with_other_variables(const Poisons& poisons);
+
   /// The values that an output would have if nothing had written it.
   HostTensor unwritten(std::size_t output, Poison poison) const;
 
@@ -108,6 +112,8 @@ class Experiment {
     return gpu::guard_of(case_->forms[tensor], gpu::guard_bytes);
   }
   gpu::Workspace workspace_of(const gpu::Workspace* lender);
+  RunResult run_by(gpu::Executable& executable, const Poisons& poisons,
+                   std::span<const gpu::Executable::Overwrite> overwrites = {});
   void pack_inputs(Poison padding);
   ByteBuffer with_guards(std::size_t tensor, Poison guards) const;
   ByteBuffer poisoned_output(std::size_t tensor, Poison guards, Poison outputs) const;
@@ -130,6 +136,7 @@ class Experiment {
   HostTensor read(const gpu::Workspace& workspace, std::size_t tensor) const;
 
   gpu::Device* device_;
+  gpu::ShaderLibrary* shaders_;
   const Case* case_;
   const Program* program_;
   PackedInputs* inputs_;

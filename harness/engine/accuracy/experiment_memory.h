@@ -87,9 +87,10 @@ struct Poisons {
   std::optional<Poison> padding = Poison::A;  ///< of the inputs; nothing: keep the last one
   Poison outputs = Poison::A;                 ///< outputs, and scratch with its guards
   Poison guards = Poison::A;                  ///< around inputs and outputs
+  Poison workgroup_memory = Poison::A;
 
   /// The same poison everywhere.
-  static Poisons all(Poison poison) { return {poison, poison, poison}; }
+  static Poisons all(Poison poison) { return {poison, poison, poison, poison}; }
 };
 
 /// Reference copies of a case's tensors in device memory that no program can access: the inputs as the host

@@ -308,12 +308,14 @@ bool Acceptance::is_flip(std::int64_t index, double want, double value) const {
 }
 
 double Acceptance::error_before_rounding(std::int64_t index) const {
-  return unit_error_ * entry(expected_->magnitude, index) * tolerance_.scale;
+  return unit_error_.of_magnitude * entry(expected_->magnitude, index) * tolerance_.scale;
 }
 
 double Acceptance::class_bound(std::int64_t index) const {
   if (class_ != OutputClass::Bounded) return 0;
-  const double whole = entry(expected_->bound, index) + unit_error_ * entry(expected_->magnitude, index);
+  const double whole = entry(expected_->bound, index) +
+                       unit_error_.of_magnitude * entry(expected_->magnitude, index) +
+                       unit_error_.of_sums * entry(expected_->sums, index);
   return whole * tolerance_.scale;
 }
 

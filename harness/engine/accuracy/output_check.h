@@ -18,8 +18,8 @@ namespace assay {
 
 /// Everything besides the op and its reference that decides which answers are accepted.
 struct AcceptanceTerms {
-  double unit_error = 0;  ///< the impl's (Impl::unit_error)
-  Tolerance tolerance;    ///< the case's; loosens bounded outputs and outputs with an `expected:` file only
+  UnitError unit_error;  ///< the impl's (Impl::unit_error)
+  Tolerance tolerance;   ///< the case's; loosens bounded outputs and outputs with an `expected:` file only
   const HostTensor* file = nullptr;  ///< values of an `expected:` file, which replace the reference's
 };
 
@@ -87,7 +87,7 @@ class Acceptance {
   OutputClass class_;
   DType dtype_;
   double lowest_ = 0, highest_ = 0;  ///< banded: the integers that the output may hold
-  double unit_error_;
+  UnitError unit_error_;
   Tolerance tolerance_;
   bool is_loosened_;
   double expected_flips_ = 0;

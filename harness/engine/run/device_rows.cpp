@@ -33,8 +33,8 @@ std::size_t bytes_of(std::span<const HostTensor> tensors) {
 
 std::size_t bytes_of(const Expected& expected) {
   return expected.values.bytes().size() + expected.bound.size() * sizeof(float) +
-         expected.magnitude.size() * sizeof(float) + expected.unrounded.size() * sizeof(double) +
-         expected.kept.size();
+         (expected.magnitude.size() + expected.sums.size()) * sizeof(float) +
+         expected.unrounded.size() * sizeof(double) + expected.kept.size();
 }
 
 ChainStep step_of(const chain::PlannedChain& planned, const chain::Step& step) {

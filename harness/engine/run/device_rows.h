@@ -83,7 +83,7 @@ struct DeviceRow {
   double judging_ms = 0;  ///< planning, checking and preparing for timing
   double timing_ms = 0;
   std::optional<Program> program;
-  std::optional<double> unit_error;  ///< of the impl, if it states one
+  std::optional<UnitError> unit_error;  ///< of the impl, if it states one
   /// Mode perf: the checked experiments, over one or two data sets, on which the row is timed.
   std::vector<JudgedRun> timed;
   bool has_known_data = true;  ///< the first of them has the row's own data

@@ -56,7 +56,7 @@ struct RowProgram {
   const Impl* impl = nullptr;              ///< the case's, or the one that impl auto chooses
   Ceiling ceiling = Ceiling::Bandwidth;    ///< the one that limits the impl at this point
   std::optional<Program> program;          ///< absent if the impl was unsupported already without it
-  std::optional<double> unit_error;        ///< of the impl, if it states one
+  std::optional<UnitError> unit_error;     ///< of the impl, if it states one
   std::optional<std::string> unsupported;  ///< the reason, with numbers
 };
 

@@ -244,6 +244,10 @@ const DeviceInfo& Device::info() const {
   return state_->info();
 }
 
+bool Device::poisons_variables() const {
+  return info().is_cpu();
+}
+
 bool Device::alive() const {
   return !state_->table.lost;
 }

@@ -81,6 +81,7 @@ struct Device::State {
   Handle<VkSampler> sampler;        ///< nearest_sampler(); made when it is first needed
   std::unique_ptr<Attachment> pipelines;
   std::once_flag pipelines_made;  ///< any thread may be the first to need them
+  std::unique_ptr<Attachment> workgroup_poisoner;
 
   const DeviceInfo& info() const { return trusted; }
   /// Throws DeviceLost when nothing more can run; `doing` names what was about to be done.

@@ -49,6 +49,7 @@ struct Made {
   double compile_ms = 0;
   std::string spirv_hash;
   std::string guardless_shader;
+  bool uses_workgroup_memory = false;
   std::string matrix_extension;
   std::string driver_retry;
 };
@@ -89,7 +90,8 @@ std::string matrix_extension_of(std::span<const ShaderInterface> interfaces) {
 /// Reports no phase, so that any thread may call it, unless `asks_again` does (PipelineCache::get()).
 Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program& program,
                     std::span<const Physical> tensors, std::uint32_t guard,
-                    std::span<const TensorAccess> access, const std::function<void()>& asks_again = {}) {
+                    std::span<const TensorAccess> access, Uninitialized uninitialized = Uninitialized::Usual,
+                    const std::function<void()>& asks_again = {}) {
   const auto start = std::chrono::steady_clock::now();
   PipelineCache& shared = pipelines_of(device);
   std::vector<ShaderInterface> interfaces;
@@ -106,6 +108,8 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
       made.guardless_shader = dispatch.shader;
   }
   made.matrix_extension = matrix_extension_of(interfaces);
+  made.uses_workgroup_memory =
+      std::ranges::any_of(interfaces, [](const ShaderInterface& one) { return one.shared_bytes > 0; });
   // What an external call needs is known only now.
   if (const auto reason = beyond_limits(made.program, tensors, device.info())) throw Unsupported(*reason);
   check_interfaces(made.program, tensors, interfaces, device.info(), access,
@@ -120,7 +124,8 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
       types.push_back(descriptor_type(form_of(program, tensors, binding.resource), binding.access));
     }
     types.insert(types.end(), made.uniforms[i].size(), VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER);
-    made.pipelines.push_back(shared.get(dispatch, std::move(types), compiled[i].spirv(), guard, asks_again));
+    made.pipelines.push_back(
+        shared.get(dispatch, std::move(types), compiled[i].spirv(), guard, asks_again, uninitialized));
     if (made.driver_retry.empty()) made.driver_retry = made.pipelines.back()->driver_retry;
     made.compile_ms +=
         made.pipelines.back()->creation_ms;  // even if the pipeline was created for another program
@@ -138,7 +143,7 @@ struct Executable::State {
         tensors(physicals.begin(), physicals.end()),
         guard(guard_size) {}
 
-  void build(ShaderLibrary& shaders, std::span<const TensorAccess> access);
+  void build(ShaderLibrary& shaders, std::span<const TensorAccess> access, Uninitialized uninitialized);
   std::vector<const Bindings*> bind(std::span<Workspace* const> workspaces);
   const Bindings& bind(Workspace& workspace);
   Recordable recordable() const { return {device.table, program, pipelines}; }
@@ -160,21 +165,25 @@ struct Executable::State {
   double compile_ms = 0;
   std::string spirv_hash;
   std::string guardless_shader;
+  bool uses_workgroup_memory = false;
   std::string matrix_extension;
   std::string driver_retry;
   std::string label = "program";
 };
 
-void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAccess> access) {
+void Executable::State::build(ShaderLibrary& shaders, std::span<const TensorAccess> access,
+                              Uninitialized uninitialized) {
   refuse_beyond_limits(device, program, tensors);
   const PhaseScope phase(device, Phase::Compile);
-  Made made = make_pipelines(device, shaders, program, tensors, guard, access, [&] { phase.again(); });
+  Made made =
+      make_pipelines(device, shaders, program, tensors, guard, access, uninitialized, [&] { phase.again(); });
   program = std::move(made.program);
   pipelines = std::move(made.pipelines);
   uniforms = UniformBuffers(device, made.uniforms);
   compile_ms = made.compile_ms;
   spirv_hash = std::move(made.spirv_hash);
   guardless_shader = std::move(made.guardless_shader);
+  uses_workgroup_memory = made.uses_workgroup_memory;
   matrix_extension = std::move(made.matrix_extension);
   driver_retry = std::move(made.driver_retry);
 }
@@ -263,9 +272,9 @@ void Executable::State::record_batch(Submission& submission, Rotation& sets, int
 
 Executable::Executable(Device& device, ShaderLibrary& shaders, const Program& program,
                        std::span<const Physical> tensors, std::uint32_t guard,
-                       std::span<const TensorAccess> access)
+                       std::span<const TensorAccess> access, Uninitialized uninitialized)
     : state_(std::make_unique<State>(device.state(), program, tensors, guard)) {
-  state_->build(shaders, access);
+  state_->build(shaders, access, uninitialized);
 }
 Executable::~Executable() = default;
 Executable::Executable(Executable&&) noexcept = default;
@@ -277,6 +286,10 @@ const std::string& Executable::matrix_extension() const {
 
 const std::string& Executable::driver_retry() const {
   return state_->driver_retry;
+}
+
+bool Executable::uses_workgroup_memory() const {
+  return state_->uses_workgroup_memory;
 }
 
 const std::string& Executable::guardless_shader() const {

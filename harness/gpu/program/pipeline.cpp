@@ -1,8 +1,10 @@
 #include "harness/gpu/program/pipeline.h"
 
+#include "harness/base/hash.h"
 #include "harness/gpu/program/specialization.h"
 #include "harness/gpu/spirv/module_declarations.h"
 #include "harness/gpu/spirv/spirv_rewrites.h"
+#include "harness/gpu/spirv/uninitialized.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,20 +58,6 @@ Handle<VkPipelineLayout> create_layout(const DeviceTable& table, const Dispatch&
   return {table, layout, table.vk.vkDestroyPipelineLayout};
 }
 
-Handle<VkShaderModule> create_module(const Device::State& device, const Dispatch& dispatch,
-                                     const Spirv& spirv) {
-  const DeviceTable& table = device.table;
-  const std::vector<std::uint32_t> words =
-      device.clears_workgroup_memory ? with_cleared_workgroup_memory(spirv.words) : spirv.words;
-  VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-  info.codeSize = words.size() * sizeof(std::uint32_t);
-  info.pCode = words.data();
-  VkShaderModule module = VK_NULL_HANDLE;
-  check(table.vk.vkCreateShaderModule(table.device, &info, nullptr, &module),
-        fmt::format("creating the shader module of '{}'", dispatch.shader));
-  return {table, module, table.vk.vkDestroyShaderModule};
-}
-
 /// Values of specialization constants in Vulkan's layout.
 struct SpecializationData {
   explicit SpecializationData(const std::map<std::uint32_t, std::uint32_t>& by_id) {
@@ -106,14 +94,41 @@ std::string specialized_key(const Dispatch& dispatch, const Spirv& spirv, std::u
 
 /// Everything that create_pipeline() depends on, including the label, which debuggers show.
 std::string pipeline_key(const Dispatch& dispatch, std::span<const VkDescriptorType> bindings,
-                         const Spirv& spirv, std::uint32_t guard) {
+                         const Spirv& spirv, std::uint32_t guard, Uninitialized uninitialized) {
   std::string key = specialized_key(dispatch, spirv, guard);
-  key += fmt::format("{}\n{}\nsubgroup {}\npush {}\n", dispatch.shader, dispatch.label,
-                     dispatch.subgroup_size, dispatch.push.words().size());
+  key += fmt::format("{}\n{}\nsubgroup {}\npush {}\nuninitialized {}\n", dispatch.shader, dispatch.label,
+                     dispatch.subgroup_size, dispatch.push.words().size(), static_cast<int>(uninitialized));
   for (const VkDescriptorType type : bindings) {
     key += fmt::format("binding {}\n", static_cast<int>(type));
   }
   return key;
+}
+
+PoisonSign sign_of(Uninitialized uninitialized, std::string_view key) {
+  const bool is_negative = (hash64(key) % 2 == 1) != (uninitialized == Uninitialized::Other);
+  return is_negative ? PoisonSign::Negative : PoisonSign::Positive;
+}
+
+/// The words of the shader as the device gets them.
+std::vector<std::uint32_t> words_for(const Device::State& device, const Spirv& spirv,
+                                     const std::map<std::uint32_t, std::uint32_t>& constants,
+                                     PoisonSign sign) {
+  std::vector<std::uint32_t> words = spirv.words;
+  if (device.clears_workgroup_memory) words = with_cleared_workgroup_memory(words);
+  if (device.info().is_cpu()) words = with_poisoned_variables(words, constants, sign);
+  return words;
+}
+
+Handle<VkShaderModule> create_module(const Device::State& device, const Dispatch& dispatch,
+                                     std::span<const std::uint32_t> words) {
+  const DeviceTable& table = device.table;
+  VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+  info.codeSize = words.size_bytes();
+  info.pCode = words.data();
+  VkShaderModule module = VK_NULL_HANDLE;
+  check(table.vk.vkCreateShaderModule(table.device, &info, nullptr, &module),
+        fmt::format("creating the shader module of '{}'", dispatch.shader));
+  return {table, module, table.vk.vkDestroyShaderModule};
 }
 
 enum class Unit : std::uint8_t {
@@ -300,7 +315,7 @@ CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatc
 
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
                          std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard,
-                         const std::function<void()>& asks_again) {
+                         const std::function<void()>& asks_again, Uninitialized uninitialized) {
   const auto start = std::chrono::steady_clock::now();
   const DeviceTable& table = device.table;
   Pipeline pipeline;
@@ -309,7 +324,8 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.spirv_hash = spirv.hash;
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
-  pipeline.module = create_module(device, dispatch, spirv);
+  const PoisonSign sign = sign_of(uninitialized, specialized_key(dispatch, spirv, guard));
+  pipeline.module = create_module(device, dispatch, words_for(device, spirv, pipeline.constants, sign));
   CreatedHandle created = create_handle(device, dispatch, pipeline, /*flags=*/0, asks_again);
   pipeline.handle = std::move(created.handle);
   pipeline.driver_retry = std::move(created.driver_retry);
@@ -339,13 +355,13 @@ void PipelineCache::keep(const std::string& key, SharedPipeline made) {
 
 SharedPipeline PipelineCache::get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings,
                                   const Spirv& spirv, std::uint32_t guard,
-                                  const std::function<void()>& asks_again) {
-  const std::string key = pipeline_key(dispatch, bindings, spirv, guard);
+                                  const std::function<void()>& asks_again, Uninitialized uninitialized) {
+  const std::string key = pipeline_key(dispatch, bindings, spirv, guard, uninitialized);
   return once_.get(
       key, [&] { return find(key); },
       [&] {
         return std::make_shared<Pipeline>(
-            create_pipeline(device_, dispatch, std::move(bindings), spirv, guard, asks_again));
+            create_pipeline(device_, dispatch, std::move(bindings), spirv, guard, asks_again, uninitialized));
       },
       [&](SharedPipeline made) { keep(key, std::move(made)); });
 }

@@ -37,7 +37,8 @@ using SharedPipeline = std::shared_ptr<Pipeline>;
 /// its shader (specialization()). `asks_again`: see compile_in_two_attempts().
 Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
                          std::vector<VkDescriptorType> bindings, const Spirv& spirv, std::uint32_t guard,
-                         const std::function<void()>& asks_again = {});
+                         const std::function<void()>& asks_again = {},
+                         Uninitialized uninitialized = Uninitialized::Usual);
 
 struct CreatedHandle {
   Handle<VkPipeline> handle;
@@ -65,7 +66,8 @@ class PipelineCache : public Device::State::Attachment {
   /// The pipeline of these arguments; create_pipeline() is called at most once for each. Throws as it does.
   /// `asks_again` is called only by this thread, and so not if another one creates the pipeline.
   SharedPipeline get(const Dispatch& dispatch, std::vector<VkDescriptorType> bindings, const Spirv& spirv,
-                     std::uint32_t guard, const std::function<void()>& asks_again = {});
+                     std::uint32_t guard, const std::function<void()>& asks_again = {},
+                     Uninitialized uninitialized = Uninitialized::Usual);
 
   /// The shader's interface with the dispatch's specialization constants; each is read once, too.
   std::shared_ptr<const ShaderInterface> interface(const Dispatch& dispatch, const Spirv& spirv,

@@ -62,6 +62,8 @@ MatrixInstruction matrix_instruction(std::span<const std::uint32_t> words);
 
 /// Words before the first instruction of a module.
 inline constexpr std::size_t spirv_header_words = 5;
+/// The word of the header that is one more than the largest id.
+inline constexpr std::size_t spirv_bound_word = 3;
 
 /// One instruction of a SPIR-V module, valid only during the call of each_instruction()'s visitor.
 struct SpirvInstruction {

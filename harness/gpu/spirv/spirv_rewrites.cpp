@@ -70,9 +70,6 @@ std::map<std::uint32_t, PlaceWords> place_words(std::span<const std::uint32_t> w
   return found;
 }
 
-constexpr std::size_t bound_word = 3;  ///< one more than the largest id
-constexpr unsigned count_shift = 16;   ///< an instruction's first word: number of words, opcode
-
 /// Copies a module and adds initializers.
 class Clearing {
  public:
@@ -80,7 +77,7 @@ class Clearing {
       : words_(words), made_(words.begin(), words.begin() + spirv_header_words) {}
 
   void copy(const SpirvInstruction& instruction) {
-    const std::size_t count = words_[at_] >> count_shift;
+    const std::size_t count = words_[at_] >> spv::WordCountShift;
     if (instruction.opcode == spv::OpTypePointer) pointees_[instruction.result] = instruction.operands[1];
     const bool is_cleared = instruction.opcode == spv::OpVariable && instruction.operands.size() == 1 &&
                             instruction.operands[0] == spv::StorageClassWorkgroup;
@@ -97,13 +94,13 @@ class Clearing {
 
  private:
   void add(std::uint16_t opcode, std::initializer_list<std::uint32_t> operands) {
-    made_.push_back(static_cast<std::uint32_t>(operands.size() + 1) << count_shift | opcode);
+    made_.push_back(static_cast<std::uint32_t>(operands.size() + 1) << spv::WordCountShift | opcode);
     made_.insert(made_.end(), operands);
   }
 
   /// Constants and variables may follow each other in any order.
   void add_cleared(const SpirvInstruction& variable) {
-    const std::uint32_t zero = made_[bound_word]++;
+    const std::uint32_t zero = made_[spirv_bound_word]++;
     add(spv::OpConstantNull, {pointees_[variable.type], zero});
     add(spv::OpVariable, {variable.type, variable.result, spv::StorageClassWorkgroup, zero});
   }

@@ -61,7 +61,8 @@ LineAction explained(LineAction action) {
     if (std::exchange(is_first, false) && !line.empty() && !line.starts_with('{')) {
       throw Error(
           "this is not a journal, each line of which is a JSON object: name the folder of a run's "
-          "report, or the journal.jsonl in it");
+          "report, or the journal.jsonl in it; if its first line is damaged, `assay report --salvage` reads "
+          "around it");
     }
     try {
       action(line);

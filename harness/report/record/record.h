@@ -163,9 +163,10 @@ struct AccuracyResult {
   std::int64_t flips = 0;     ///< banded: accepted off-by-ones
   double expected_flips = 0;
   /// The failed check, one of: "", "wrong_value", "unwritten", "write_out_of_bounds", "depends_on_padding",
-  /// "reads_out_of_bounds", "depends_on_old_output", "nondeterministic", "input_modified",
-  /// "scratch_not_zero", "too_many_flips"; or the reason why a right answer proves little (MISTRUSTED): the
-  /// trivial answer that would pass, "all_zeros", "constant", "copied_input" or "shifted", or "saturated".
+  /// "reads_out_of_bounds", "reads_uninitialized", "depends_on_old_output", "nondeterministic",
+  /// "input_modified", "scratch_not_zero", "too_many_flips"; or the reason why a right answer proves little
+  /// (MISTRUSTED): the trivial answer that would pass, "all_zeros", "constant", "copied_input" or "shifted",
+  /// or "saturated".
   std::string metric;
   std::vector<std::int64_t> first_bad;  ///< tensor coordinates of the first bad element
   double expected = 0;

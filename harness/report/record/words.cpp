@@ -94,6 +94,8 @@ constexpr std::array metric_table = {
                 "depends on the content of the padding, first at"},
     MetricWords{"reads_out_of_bounds", "reads out of bounds",
                 "depends on memory before or past a tensor's data, first at"},
+    MetricWords{"reads_uninitialized", "reads an uninitialized variable",
+                "depends on a variable that is read before it is set, first at"},
     MetricWords{"depends_on_old_output", "depends on the output's old content",
                 "depends on the output's old content, first at"},
     MetricWords{"nondeterministic", "not deterministic", "two runs gave different answers, first at"},

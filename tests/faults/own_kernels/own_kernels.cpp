@@ -83,6 +83,10 @@ std::vector<OwnKernel> own_kernels() {
   std::vector<OwnKernel> kernels{
       {"harness/poison.comp", ASSAY_GPU_TEST, memory_tests, {{"poison.comp", {}}}},
       {"harness/difference.comp", ASSAY_GPU_TEST, memory_tests, {{"difference.comp", {}}}},
+      {"harness/workgroup_poison.comp",
+       ASSAY_GPU_TEST,
+       "WorkgroupMemoryTest.*",
+       {{"workgroup_poison.comp", {}}}},
       // The other tests of the probe are about times.
       {"harness/clock_probe.comp",
        ASSAY_GPU_TEST,
