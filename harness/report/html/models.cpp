@@ -20,6 +20,7 @@ Json json_of_step(const ModelStep& step) {
   }
   return {{"model", json_text(step.model)},
           {"tokens", step.tokens},
+          {"context", step.context ? Json(*step.context) : Json()},
           {"setting", json_text(step.op + ", " + step.setting())},
           {"us", json_number(step.sum_us())},
           {"at_ceilings_us", json_number(step.at_ceilings_us())},

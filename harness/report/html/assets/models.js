@@ -30,9 +30,17 @@ function groupBy(items, read) {
   return groups;
 }
 
-function titleOf(tokens) {
-  if (tokens === 0) return "one run";
-  return tokens === 1 ? "decode, 1 token per step" : `${count(tokens)} tokens per step`;
+function titleOf({tokens, context}) {
+  const at = context ? ` at context ${count(context)}` : "";
+  if (tokens === 0) return `one run${at}`;
+  return (tokens === 1 ? "decode, 1 token per step" : `${count(tokens)} tokens per step`) + at;
+}
+
+// Groups of steps that can be compared: of equally many tokens at one context.
+function bySize(steps) {
+  const groups = groupBy(steps, (step) => `${step.tokens} ${step.context || 0}`);
+  return [...groups.values()].sort(
+    ([a], [b]) => a.tokens - b.tokens || (a.context || 0) - (b.context || 0));
 }
 
 const milliseconds = (us) => significant(us / 1000, 4);
@@ -90,27 +98,26 @@ function rowOf(step, fastest, longest) {
     element("td", {}, step.setting, bar(step, longest), opsOf(step), lackingOf(step)));
 }
 
-function tableOf(model, tokens, steps) {
+function tableOf(model, steps) {
   const sorted = steps.filter((step) => step.us > 0).sort(compareSteps);
   if (sorted.length === 0) return null;
   const fastest = isWhole(sorted[0]) ? sorted[0].us : 0;
   const longest = Math.max(...sorted.map((step) => step.us));
-  const caption = `${model}, ${titleOf(tokens)}`;
+  const caption = `${model}, ${titleOf(sorted[0])}`;
   return scrolling(caption,
     element("table", {class: "fold"}, element("caption", {}, caption),
       element("thead", {},
         element("tr", {}, element("th", {scope: "col"}, "device"),
-          ...headsOf(tokens).map((text) => element("th", {scope: "col", class: "number"}, text)),
+          ...headsOf(sorted[0].tokens).map((text) => element("th", {scope: "col", class: "number"}, text)),
           element("th", {scope: "col"}, "ops and setting"))),
       element("tbody", {}, ...sorted.map((step) => rowOf(step, fastest, longest)))));
 }
 
 function partOf(model, steps, isOpen) {
-  const byTokens = [...groupBy(steps, (step) => step.tokens)].sort(([a], [b]) => a - b);
   const devices = new Set(steps.map((step) => step.device.short_name));
   return element("details", {open: isOpen},
     element("summary", {}, element("b", {}, model), ` on ${[...devices].join(", ")}`),
-    ...byTokens.map(([tokens, ofTokens]) => tableOf(model, tokens, ofTokens)));
+    ...bySize(steps).map((ofSize) => tableOf(model, ofSize)));
 }
 
 // Draws the section, and removes it and its link if no report has a step.
