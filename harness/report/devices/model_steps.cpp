@@ -335,9 +335,11 @@ double ModelStep::sum_us() const {
   return sum;
 }
 
-double ModelStep::at_ceilings_us() const {
-  double us = sum_us();
-  for (const OpShare& share : by_op()) us -= share.gain_us;
+std::optional<double> ModelStep::at_ceilings_us() const {
+  std::optional<double> us;
+  for (const OpShare& share : by_op()) {
+    if (share.gain_us) us = us.value_or(sum_us()) - *share.gain_us;
+  }
   return us;
 }
 
@@ -365,7 +367,8 @@ std::vector<OpShare> ModelStep::by_op() const {
     if (share == shares.end()) share = shares.insert(share, {.op = layer.row->info.op});
     ++share->layers;
     share->us += *layer.step_us;
-    share->gain_us += us_to_gain(*layer.row);
+    if (const std::optional<double> gain = gain_us_of(layer))
+      share->gain_us = share->gain_us.value_or(0) + *gain;
   }
   std::ranges::stable_sort(shares, std::ranges::greater(), &OpShare::us);
   return shares;
@@ -375,6 +378,11 @@ std::string why_no_row(const ModelStep& step, const StepLayer& layer) {
   const bool has_position = layer.elsewhere != nullptr && context_of_row(layer.elsewhere->info).has_value();
   return step.context && has_position ? "no timed row at context " + std::to_string(*step.context)
                                       : "no timed row";
+}
+
+std::optional<double> gain_us_of(const StepLayer& layer) {
+  if (!layer.step_us || !(percent_of_peak(*layer.row->perf) > 0)) return std::nullopt;
+  return us_to_gain(*layer.row);
 }
 
 double dispatches_us(const Record& row) {

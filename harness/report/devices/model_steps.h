@@ -30,7 +30,8 @@ struct OpShare {
   std::string op;
   std::size_t layers = 0;  ///< that are in the sum
   double us = 0;           ///< the sum over them
-  double gain_us = 0;      ///< what they would gain at their ceilings: us_to_gain (words.h)
+  /// What they would gain at their ceilings: us_to_gain (words.h). Absent: no layer's ceiling is known.
+  std::optional<double> gain_us;
 };
 
 /// One step of a model: a decoded token, a prompt, or one run of a net without tokens. Ops whose rows name
@@ -55,8 +56,9 @@ struct ModelStep {
 
   /// The sum over the layers that have a time, in us; 0 if none has.
   double sum_us() const;
-  /// What that sum would be if every layer reached the ceiling that it is nearer to, in us.
-  double at_ceilings_us() const;
+  /// What that sum would be if every layer reached the ceiling that it is nearer to, in us; a layer whose
+  /// ceiling is unknown stays as it is. Absent: no ceiling is known.
+  std::optional<double> at_ceilings_us() const;
   /// Whether every layer is in the sum. If not, the step takes longer than the sum.
   bool is_complete() const;
   /// Tokens per second, of a model without tokens steps per second; 0 if no layer has a time.
@@ -89,6 +91,10 @@ ModelSteps model_steps(const RunReport& report);
 /// Why the layer has no time in the step, for one that has a row elsewhere alone: "no timed row at context
 /// 4096"; without the context if the layer has no position.
 std::string why_no_row(const ModelStep& step, const StepLayer& layer);
+
+/// What the layer would gain in a step at its ceiling, in us; nothing if it has no time there or its ceiling
+/// is unknown.
+std::optional<double> gain_us_of(const StepLayer& layer);
 
 /// The sum of the times of a row's dispatches, each measured by itself (DispatchShare), in us.
 double dispatches_us(const Record& row);

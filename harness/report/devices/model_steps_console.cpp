@@ -72,6 +72,11 @@ std::string lacking_text(const ModelStep& step) {
   return text;
 }
 
+std::string ceilings_cell(const ModelStep& step, const std::string& bound) {
+  const std::optional<double> us = step.at_ceilings_us();
+  return us ? bound + fixed(*us / us_per_ms, 3) : "unknown";
+}
+
 /// A sum with missing layers is a bound. `fastest_us` is the time of the fastest complete step, 0 if none is.
 Cells step_cells(const DeviceStep& of, double fastest_us) {
   const ModelStep& step = *of.step;
@@ -80,7 +85,7 @@ Cells step_cells(const DeviceStep& of, double fastest_us) {
   const std::string bound = whole ? "" : ">= ", rate_bound = whole ? "" : "<= ";
   return {us > 0 ? bound + fixed(us / us_per_ms, 3) : "none",
           whole && fastest_us > 0 ? fixed(us / fastest_us, 2) + "x" : "",
-          us > 0 ? bound + fixed(step.at_ceilings_us() / us_per_ms, 3) : "",
+          us > 0 ? ceilings_cell(step, bound) : "",
           us > 0 ? rate_bound + fixed(rate, rate < 100 ? 1 : 0) : "",
           fmt::format(
               "{} of {}",
@@ -90,23 +95,38 @@ Cells step_cells(const DeviceStep& of, double fastest_us) {
           setting_of(step)};
 }
 
-/// What each op of a step adds, if it has several.
-std::string ops_line(const DeviceStep& of, std::size_t width) {
+bool has_ceilings(const DeviceStep& of) {
+  return of.step->at_ceilings_us().has_value();
+}
+
+std::string gain_words(const OpShare& share) {
+  return share.gain_us ? ", " + fixed(*share.gain_us / us_per_ms, 3) + " to gain" : ", ceiling unknown";
+}
+
+/// What each op of a step adds, if it has several; `name` says which step it is.
+std::string ops_line(const DeviceStep& of, const std::string& name, std::size_t width) {
   const std::vector<OpShare> shares = of.step->by_op();
   if (shares.size() < 2) return "";
   std::string text;
   for (const OpShare& share : shares) {
-    text += fmt::format("{}{} {} ms ({:.0f} %, {} to gain)", text.empty() ? "" : ", ", printable(share.op),
+    text += fmt::format("{}{} {} ms ({:.0f} %{})", text.empty() ? "" : ", ", printable(share.op),
                         fixed(share.us / us_per_ms, 3), 100 * share.us / of.step->sum_us(),
-                        fixed(share.gain_us / us_per_ms, 3));
+                        has_ceilings(of) ? gain_words(share) : "");
   }
-  return wrapped_words("- " + of.device + ": " + text, width);
+  return wrapped_words("- " + name + ": " + text, width);
 }
 
 std::string ops_text(std::span<const DeviceStep> steps, std::size_t width) {
   std::string text;
-  for (const DeviceStep& step : steps) text += ops_line(step, width);
-  return text.empty() ? "" : "\nwhat each op adds, and would gain at its ceilings\n" + text;
+  for (const DeviceStep& of : steps) {
+    const bool is_one_of_several = std::ranges::count(steps, of.device, &DeviceStep::device) > 1;
+    text +=
+        ops_line(of, is_one_of_several ? of.device + ", " + printable(of.step->setting()) : of.device, width);
+  }
+  if (text.empty()) return "";
+  const bool is_known = std::ranges::any_of(steps, has_ceilings);
+  return std::string("\nwhat each op adds, ") +
+         (is_known ? "and would gain at its ceilings" : "without ceilings, which are unknown") + '\n' + text;
 }
 
 std::string layers_text(const DeviceStep& of, std::size_t width) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -107,9 +108,10 @@ StepColumns columns_of_time() {
        }},
       of_time("pct_peak", "%", "share of the nearer ceiling",
               [](const PerfResult& perf) { return positive(percent_of_peak(perf), 2); }),
-      {"gain_us", "us", "what the layer would gain in a step at the nearer ceiling",
+      {"gain_us", "us", "what the layer would gain in a step at the nearer ceiling; absent: that is unknown",
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) {
-         return layer.step_us ? fixed(us_to_gain(*layer.row), 4) : "";
+         const std::optional<double> gain = gain_us_of(layer);
+         return gain ? fixed(*gain, 4) : "";
        }},
       of_step("sum_us", "us", "sum of step_us over the layers of the step",
               [](const ModelStep& step) { return positive(step.sum_us(), 4); }),
@@ -187,6 +189,12 @@ std::string lacking_names(const ModelStep& step) {
   return names;
 }
 
+std::string ceilings_text(const ModelStep& step) {
+  const std::optional<double> us = step.at_ceilings_us();
+  if (!us) return step.sum_us() > 0 ? "unknown" : "";
+  return bounded(step, "at least", ms_text(*us));
+}
+
 std::string overview(const ModelSteps& steps) {
   std::vector<Cells> rows = {
       {"model", "tokens", "context", "op", "setting", "ms per step", "at ceilings, ms", "per s", "missing"}};
@@ -194,8 +202,7 @@ std::string overview(const ModelSteps& steps) {
     rows.push_back({markdown_cell(step.model), step.tokens == 0 ? "" : std::to_string(step.tokens),
                     step.context ? std::to_string(*step.context) : "", markdown_code(step.op),
                     setting_text(step), bounded(step, "at least", ms_text(step.sum_us())),
-                    bounded(step, "at least", ms_text(step.at_ceilings_us())),
-                    bounded(step, "at most", rate_text(step)), lacking_names(step)});
+                    ceilings_text(step), bounded(step, "at most", rate_text(step)), lacking_names(step)});
   }
   return markdown_aligned(rows, {false, true, true, false, false, true, true, true, false});
 }
@@ -243,7 +250,8 @@ std::string ops_table(const ModelStep& step) {
   std::vector<Cells> rows = {{"op", "layers", "ms per step", "% of sum", "to gain at ceilings, ms"}};
   for (const OpShare& share : shares) {
     rows.push_back({markdown_code(share.op), std::to_string(share.layers), ms_text(share.us),
-                    fixed(100 * share.us / step.sum_us(), 1), ms_text(share.gain_us)});
+                    fixed(100 * share.us / step.sum_us(), 1),
+                    share.gain_us ? ms_text(*share.gain_us) : "unknown"});
   }
   return '\n' + markdown_aligned(rows, {false, true, true, true, true});
 }

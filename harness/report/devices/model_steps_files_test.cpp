@@ -190,6 +190,17 @@ TEST(ModelStepsMarkdown, NamesTheContextOfAStepAndWhatLacksIt) {
   EXPECT_THAT(csv_of(records), HasSubstr("Acme GPU 9,llama,1,4096,linear + attn.sdpa,i8,hot,"));
 }
 
+TEST(ModelStepsMarkdown, SaysThatCeilingsAreUnknown) {
+  std::vector<Record> records = whole_step();
+  records.push_back(layer_row("norm", "auto", 40, ""));
+  records.back().info.op = "norm";
+  for (Record& record : records) record.perf->pct_peak_bw = record.perf->pct_peak_ops = 0;
+  const std::string text = steps_markdown_of(records);
+  EXPECT_THAT(text, HasSubstr("|       1.280 |         unknown |   781 |         |"));
+  EXPECT_THAT(text, HasSubstr("| `norm`   |      1 |       0.640 |     50.0 |                 unknown |"));
+  EXPECT_THAT(csv_of(records), HasSubstr(",40.0000,640.0000,,,1280.0000,true"));
+}
+
 TEST(ModelStepsMarkdown, CountsStepsWhereAModelHasNoTokens) {
   std::vector<Record> records = whole_step();
   for (Record& record : records) record.info.tokens = 0;

@@ -406,5 +406,14 @@ TEST(ModelSteps, SayWhatTheSumWouldBeAtTheCeilings) {
   EXPECT_EQ(step.at_ceilings_us(), 15 + 12) << "a layer without a ceiling stays as it is";
 }
 
+TEST(ModelSteps, KnowNoSumAtCeilingsThatWereNotMeasured) {
+  Record unknown = layer_row("unknown", "auto", 4);
+  unknown.perf->pct_peak_bw = 0;
+  const RunReport report = test::report_of({unknown});
+  const ModelStep step = model_steps(report).steps.at(0);
+  EXPECT_EQ(step.at_ceilings_us(), std::nullopt);
+  EXPECT_EQ(step.by_op().at(0).gain_us, std::nullopt);
+}
+
 }  // namespace
 }  // namespace assay

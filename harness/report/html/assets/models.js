@@ -45,11 +45,15 @@ function bySize(steps) {
 
 const milliseconds = (us) => significant(us / 1000, 4);
 
+// What an op would gain at its ceilings; null stands for ceilings that were not measured.
+const gainOf = (op) => op.gain_us === null ? "ceiling unknown" : `${milliseconds(op.gain_us)} ms to gain`;
+
+const shareOf = (op, step) => `${Math.round(100 * op.us / step.us)} %`;
+
 // The parts of a step by op: a bar whose length is the time, relative to the longest step of the table.
 function bar(step, longest) {
   const parts = step.ops.map((op, i) => {
-    const words = `${op.op}: ${milliseconds(op.us)} ms of ${op.layers} layers, ` +
-      `${milliseconds(op.us - op.gain_us)} ms at their ceilings`;
+    const words = `${op.op}: ${milliseconds(op.us)} ms of ${op.layers} layers, ` + gainOf(op);
     const part = element("span", {class: "part", title: words});
     part.style.width = `${100 * op.us / longest}%`;
     part.style.background = `var(--kind-${i % 8})`;
@@ -65,8 +69,7 @@ function bar(step, longest) {
 
 function opsOf(step) {
   if (step.ops.length < 2) return null;
-  const words = step.ops.map((op) => `${op.op} ${milliseconds(op.us)} ms, ` +
-      `${milliseconds(op.gain_us)} ms to gain`);
+  const words = step.ops.map((op) => `${op.op} ${milliseconds(op.us)} ms, ${shareOf(op, step)}, ${gainOf(op)}`);
   return element("div", {class: "note"}, words.join("; "));
 }
 
@@ -87,7 +90,7 @@ function rowOf(step, fastest, longest) {
   const cells = [
     bound + milliseconds(step.us),
     isWhole(step) && fastest > 0 ? times(step.us / fastest) : "",
-    bound + milliseconds(step.at_ceilings_us),
+    step.at_ceilings_us === null ? "unknown" : bound + milliseconds(step.at_ceilings_us),
     (isWhole(step) ? "" : "≤ ") + count(Math.round(rate)),
     `${step.layers - step.lacking.length} of ${step.layers}`,
   ];
