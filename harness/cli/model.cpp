@@ -33,7 +33,8 @@ void declare_model(CLI::App& app, app::ModelOptions& options) {
       ->allow_extra_args(false)
       ->check(whole_number(1, most_tokens))
       ->capture_default_str();
-  app.add_option("--context", cases.context, "Tokens up to and with the one that is decoded")
+  app.add_option("--context", cases.contexts, "Tokens up to and with the one that is decoded (repeatable)")
+      ->allow_extra_args(false)
       ->check(whole_number(1, most_tokens))
       ->capture_default_str();
   app.add_option("--dtype", cases.dtype, "Type of the activations: f16 or f32")

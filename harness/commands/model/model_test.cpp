@@ -182,6 +182,26 @@ TEST_F(Models, PartsHaveTheShapesOfTheirStep) {
               AllOf(HasSubstr("M=1 "), HasSubstr("N=128256")));
 }
 
+TEST_F(Models, SeveralContextsShareWhatHasNoPosition) {
+  write(test::llama_config, {.contexts = {4096, 128, 4096}});
+  const std::vector<Case> cases = load();
+  for (const char* layer : {"attn.rotary_q", "attn.rotary_k"}) {
+    EXPECT_THAT(parameters(cases, "rotary_embedding", layer, "decode_128"), HasSubstr("start_pos=127"));
+    EXPECT_THAT(parameters(cases, "rotary_embedding", layer, "decode_4096"), HasSubstr("start_pos=4095"));
+  }
+  EXPECT_THAT(parameters(cases, "update_cache", "attn.update_cache", "decode_4096"), HasSubstr("C=4096"));
+  EXPECT_THAT(parameters(cases, "sdpa", "attn.sdpa", "decode_128"), HasSubstr("C=128"));
+  EXPECT_THAT(parameters(cases, "sdpa", "attn.sdpa", "prefill"), HasSubstr("C=512"));
+  EXPECT_THAT(parameters(cases, "silu_mul", "mlp.gate", "decode"), HasSubstr("shape=1x8192"));
+  const auto timed_once = std::ranges::count_if(cases, [](const Case& one) {
+    return one.layer == "mlp.down" && one.mode == Mode::Perf && one.tokens == 1;
+  });
+  EXPECT_EQ(timed_once, 2) << "for each group size";
+  const auto cold = std::ranges::count_if(
+      cases, [](const Case& one) { return one.layer == "attn.sdpa" && one.caches == Caches::Cold; });
+  EXPECT_EQ(cold, 2);
+}
+
 TEST_F(Models, OfEachArchitectureLoad) {
   const char* const configs[] = {
       R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
