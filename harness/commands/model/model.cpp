@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <ostream>
 #include <system_error>
 #include <utility>
@@ -62,10 +63,37 @@ class NewFolder {
   bool is_kept_ = false;
 };
 
+/// Why no impl computes the case; nothing if one does.
+std::optional<std::string> why_no_impl(const Case& one) {
+  std::optional<std::string> reason = one.invalid;
+  if (reason || !one.impl->choose) return reason;
+  for (const Impl& impl : one.op->impls) {
+    if (impl.choose) continue;
+    if (!impl.invalid_reason) return std::nullopt;
+    reason = impl.invalid_reason(ImplPoint{one.params, one.tensors, one.forms, one.tune});
+    if (!reason) return std::nullopt;
+  }
+  return reason;
+}
+
+void check_impls(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    if (const std::optional<std::string> reason = why_no_impl(one)) {
+      throw Error(
+          fmt::format("writing the cases of a model: no op can compute it as its file says; {} for {}: "
+                      "{}",
+                      one.op->name, one.layer, *reason));
+    }
+  }
+}
+
 /// The cases that a run will load. Throws Error with what is wrong with the first of those that are wrong.
 std::vector<Case> loaded(const fs::path& folder, const Registry& registry) {
   LoadResult result = load_cases(std::array{folder}, registry);
-  if (result.errors.empty()) return std::move(result.cases);
+  if (result.errors.empty()) {
+    check_impls(result.cases);
+    return std::move(result.cases);
+  }
   throw Error(
       fmt::format("writing the cases of a model: no op can compute it as its file says; {} of its cases are "
                   "wrong, the first: {}",

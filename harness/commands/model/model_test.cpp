@@ -313,6 +313,17 @@ TEST_F(Models, AWrongCaseLeavesNothingBehind) {
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
+TEST_F(Models, AHeadThatNoImplTakesIsAnError) {
+  std::string odd = test::llama_config;
+  odd.replace(odd.find("\"head_dim\": 64"), 14, "\"head_dim\": 66");
+  EXPECT_THAT(error(odd),
+              HasSubstr("no op can compute it as its file says; sdpa for attn.sdpa: D is 66, but must "
+                        "be a multiple of 4"));
+  odd.replace(odd.find("\"head_dim\": 66"), 14, "\"head_dim\": 512");
+  EXPECT_THAT(error(odd), HasSubstr("no op can compute it as its file says"));
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
 TEST_F(Models, AnExistingFolderIsRefused) {
   folder.write("out/precious.yaml", "precious");
   EXPECT_THAT(error(test::llama_config), HasSubstr("exists and is not changed; choose another --out"));
