@@ -12,6 +12,7 @@
 #include <array>
 #include <optional>
 #include <ostream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -21,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 64;
+constexpr auto common_names =
+    std::to_array<std::string_view>({"config.json", "model.safetensors", "model.safetensors.index.json"});
 
 bool is_allowed(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -110,11 +113,19 @@ void report(const fs::path& folder, const std::vector<CaseFile>& files, const st
       cases.size(), files.size() - 1, printable_line(shell_word(folder.lexically_normal().string())), name);
 }
 
+/// The name of the file without suffix, or of its folder if all models have a file of that name.
+std::string telling_name(const fs::path& file) {
+  const bool is_common = std::ranges::find(common_names, file.filename().string()) != common_names.end();
+  const std::string folder =
+      is_common ? fs::absolute(file).lexically_normal().parent_path().filename().string() : "";
+  return folder.empty() ? file.stem().string() : folder;
+}
+
 }  // namespace
 
 std::string model_name_of(const fs::path& file) {
   std::string name;
-  for (char c : file.stem().string()) {
+  for (char c : telling_name(file)) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (!is_allowed(c)) c = '_';
     if (c != '_' || (!name.empty() && name.back() != '_')) name += c;

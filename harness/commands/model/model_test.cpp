@@ -336,7 +336,11 @@ TEST_F(Models, AnExistingFolderIsRefused) {
 
 TEST_F(Models, NamesHaveFewCharacters) {
   EXPECT_EQ(model_name_of("models/Llama-3.2-1B.Q4_K_M.gguf"), "llama_3_2_1b_q4_k_m");
-  EXPECT_EQ(model_name_of("config.json"), "config");
+  EXPECT_EQ(model_name_of("models/Llama-3.2-1B/config.json"), "llama_3_2_1b");
+  EXPECT_EQ(model_name_of("models/Qwen3 0.6B/./model.safetensors"), "qwen3_0_6b");
+  EXPECT_EQ(model_name_of("a/../Phi/model.safetensors.index.json"), "phi");
+  EXPECT_EQ(model_name_of("config.json"), model_name_of(fs::current_path() / "config.json"));
+  EXPECT_EQ(model_name_of("/config.json"), "config") << "its folder has no name";
   EXPECT_THAT(test::error_of([] { model_name_of("--.json"); }), HasSubstr("give --name"));
   for (const char* name : {"../x", "a b", "Llama", "a/b", "\x1b[31m"}) {
     EXPECT_THAT(error(test::llama_config, {.name = name}),
