@@ -197,6 +197,13 @@ bool has_step(const ModelSteps& steps, const std::string& model, std::int64_t to
       steps.steps, [&](const ModelStep& step) { return step.model == model && step.tokens == tokens; });
 }
 
+/// " with 1, 512 tokens"; empty for a model without tokens.
+std::string token_words(const std::set<std::int64_t>& tokens) {
+  if (tokens == std::set<std::int64_t>{0}) return "";
+  return fmt::format(" with {} {}", fmt::join(tokens, ", "),
+                     tokens == std::set<std::int64_t>{1} ? "token" : "tokens");
+}
+
 /// The contexts that a device lacks, of those that others have with as many tokens as it has.
 std::string missing_contexts(const ModelSteps& steps, const std::string& device, const std::string& model,
                              const std::set<StepSize>& sizes, std::size_t width) {
@@ -205,9 +212,8 @@ std::string missing_contexts(const ModelSteps& steps, const std::string& device,
     const bool has_it = std::ranges::any_of(
         steps.steps, [&](const ModelStep& step) { return step.model == model && step_size(step) == size; });
     if (!size.context || has_it || !has_step(steps, model, size.tokens)) continue;
-    text += wrapped_words(fmt::format("- {}: no step with {} {}{}", device, size.tokens,
-                                      size.tokens == 1 ? "token" : "tokens", context_words(size)),
-                          width);
+    text += wrapped_words(
+        fmt::format("- {}: no step{}{}", device, token_words({size.tokens}), context_words(size)), width);
   }
   return text;
 }
@@ -222,13 +228,9 @@ std::string missing_text(std::span<const ModelSteps> reports, const std::vector<
       if (!has_step(reports[i], model, size.tokens)) lacking.insert(size.tokens);
     }
     if (lacking.empty()) continue;
-    std::string which;
-    if (lacking != std::set<std::int64_t>{0}) {
-      which = fmt::format(" with {} {}", fmt::join(lacking, ", "),
-                          lacking == std::set<std::int64_t>{1} ? "token" : "tokens");
-    }
-    text += wrapped_words("- " + devices[i] + ": no step" + which + why_no_step(reports[i], model, lacking),
-                          width);
+    text += wrapped_words(
+        "- " + devices[i] + ": no step" + token_words(lacking) + why_no_step(reports[i], model, lacking),
+        width);
   }
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const ModelStep& step : reports[i].steps) {
