@@ -191,9 +191,10 @@ void check_completeness(const Metadata& metadata, const GgufHeader& header, cons
   }
   const auto missing =
       std::ranges::find_if(names, [&](const std::string& name) { return !header.tensors.contains(name); });
-  if (missing != names.end())
+  if (missing != names.end()) {
     metadata.fail(fmt::format("the tensor '{}' is missing, and by the metadata there are {} blocks", *missing,
                               decoder.blocks));
+  }
 }
 
 void check_tensors(const Metadata& metadata, const GgufHeader& header, const Decoder& decoder) {

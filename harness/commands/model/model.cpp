@@ -45,11 +45,12 @@ class NewFolder {
     std::error_code error;
     const bool is_new = fs::create_directory(path_, error);
     if (error && error != std::errc::file_exists) throw_file_error("create the folder", path_, error.value());
-    if (!is_new)
+    if (!is_new) {
       throw Error(fmt::format(
           "writing the cases of a model: '{}' exists and is not changed; choose another --out, or "
           "another --name",
           printable_line(path_.string())));
+    }
   }
   ~NewFolder() {
     std::error_code ignored;

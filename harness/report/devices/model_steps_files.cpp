@@ -257,9 +257,10 @@ std::string ops_table(const ModelStep& step) {
 }
 
 std::string why_lacking(const ModelStep& step, const StepLayer& layer) {
-  if (layer.row == nullptr)
+  if (layer.row == nullptr) {
     return why_no_row(step, layer) + "; the report has the layer in " +
            markdown_code(layer.elsewhere->info.id);
+  }
   if (!has_figures(layer.row)) return status_text(*layer.row);
   return "its row does not say how often a step calls it (`calls`)";
 }
