@@ -18,7 +18,8 @@ void declare_model(CLI::App& app, app::ModelOptions& options) {
   app.add_option("--out", options.out, "The folder to write, a new one (default: the model's name)");
   app.add_option(
       "--name", cases.name,
-      "The model's name, of lower-case letters, digits and underscores (default: that of the file)");
+      "The model's name, of lower-case letters, digits and underscores (default: that of the file; of a "
+      "config.json or model.safetensors that of its folder)");
   app.add_option(
          "--linear", cases.linear_ops,
          "The op of the linear layers, which says how weights and activations are quantized: linear_q4gsw, "
@@ -33,7 +34,8 @@ void declare_model(CLI::App& app, app::ModelOptions& options) {
       ->allow_extra_args(false)
       ->check(whole_number(1, most_tokens))
       ->capture_default_str();
-  app.add_option("--context", cases.context, "Tokens up to and with the one that is decoded")
+  app.add_option("--context", cases.contexts, "Tokens up to and with the one that is decoded (repeatable)")
+      ->allow_extra_args(false)
       ->check(whole_number(1, most_tokens))
       ->capture_default_str();
   app.add_option("--dtype", cases.dtype, "Type of the activations: f16 or f32")

@@ -36,6 +36,17 @@ void check_layer_types(const JsonObject& config, const Architecture& architectur
   }
 }
 
+/// Readers of a config.json without the member take the architecture's default.
+void refuse_default_window(const Json& json, const Architecture& architecture, const UnusualParts& parts,
+                           std::string_view file) {
+  if (architecture.default_window == 0 || json.contains("sliding_window")) return;
+  if (parts.context && *parts.context <= architecture.default_window) return;
+  throw Error(
+      fmt::format("reading the model {}: 'sliding_window' is missing, for which {} has a window of {} "
+                  "tokens; write \"sliding_window\": null if its attention has none",
+                  printable_line(file), architecture.name, architecture.default_window));
+}
+
 UnusualParts unusual_parts(const JsonObject& config, const Architecture& architecture) {
   UnusualParts parts{.soft_cap = soft_cap_of(config), .context = config.integer("max_position_embeddings")};
   for (const char* member : expert_members)
@@ -46,12 +57,14 @@ UnusualParts unusual_parts(const JsonObject& config, const Architecture& archite
   return parts;
 }
 
-void refuse_what_no_op_has(const JsonObject& config, const Architecture& architecture,
-                           std::string_view file) {
+void refuse_what_no_op_has(const Json& json, const Architecture& architecture, std::string_view file) {
+  const JsonObject config(json, file);
   const std::string name(architecture.name);
   check_activation(config, name, file);
   check_layer_types(config, architecture, file);
-  refuse_unusual_parts(unusual_parts(config, architecture), name, file);
+  const UnusualParts parts = unusual_parts(config, architecture);
+  refuse_unusual_parts(parts, name, file);
+  refuse_default_window(json, architecture, parts, file);
 }
 
 /// The share of a head that turns: of older files a member of its own, of newer ones in 'rope_parameters'.
@@ -89,7 +102,7 @@ std::string architecture_of(const JsonObject& config, std::string_view file) {
 Decoder decoder_of_config(const Json& json, std::string_view file) {
   const JsonObject config(json, file);
   const Architecture& architecture = architecture_named(architecture_of(config, file), file);
-  refuse_what_no_op_has(config, architecture, file);
+  refuse_what_no_op_has(json, architecture, file);
   Decoder decoder{.architecture = std::string(architecture.name),
                   .hidden = config.required_integer("hidden_size"),
                   .intermediate = config.required_integer("intermediate_size"),

@@ -19,7 +19,7 @@ constexpr double least_eps = 1e-20, most_eps = 1;
 
 constexpr std::array known_architectures{
     Architecture{.name = "llama", .gguf_interleaves = true},
-    Architecture{.name = "mistral"},
+    Architecture{.name = "mistral", .default_window = 4096},
     Architecture{.name = "qwen2", .qkv_bias = true, .window_needs_a_switch = true},
     Architecture{.name = "qwen3", .qk_norm = true, .window_needs_a_switch = true},
     Architecture{.name = "phi3", .fused = true},

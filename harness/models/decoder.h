@@ -47,6 +47,7 @@ struct Architecture {
   bool qk_norm = false;
   bool fused = false;                  ///< fused_qkv and fused_gate_up
   bool window_needs_a_switch = false;  ///< a window in config.json counts only with `use_sliding_window`
+  std::int64_t default_window = 0;     ///< of a config.json without `sliding_window`; 0: none
   bool gguf_interleaves = false;       ///< GGUF files store its weights for interleaved pairs
 };
 

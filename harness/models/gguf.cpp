@@ -57,6 +57,7 @@ class Reader {
   }
 
   std::uint64_t left() const { return bytes_.size() - at_; }
+  std::uint64_t at() const { return at_; }
 
   std::string_view take(std::uint64_t count, std::string_view what) {
     if (count > left()) fail(fmt::format("{} needs {} bytes, and {} are left", what, count, left()));
@@ -203,21 +204,91 @@ std::vector<std::int64_t> read_shape(Reader& reader, const std::string& name) {
   return shape;
 }
 
-void read_tensors(Reader& reader, std::uint64_t tensors, GgufHeader& header) {
+/// Elements of a type of weights come in blocks.
+struct BlockSize {
+  std::uint64_t elements = 0, bytes = 0;
+};
+
+/// By the number of the type; no bytes: a type that is newer or was given up.
+BlockSize block_size(std::uint32_t type) {
+  constexpr std::array<BlockSize, 15> first{{{1, 4},
+                                             {1, 2},
+                                             {32, 18},
+                                             {32, 20},
+                                             {},
+                                             {},
+                                             {32, 22},
+                                             {32, 24},
+                                             {32, 34},
+                                             {32, 36},
+                                             {256, 84},
+                                             {256, 110},
+                                             {256, 144},
+                                             {256, 176},
+                                             {256, 210}}};
+  constexpr std::uint32_t bfloat16 = 30;
+  if (type == bfloat16) return {1, 2};
+  return type < first.size() ? first[type] : BlockSize{};
+}
+
+std::uint64_t bytes_of_weights(const std::vector<std::int64_t>& shape, std::uint32_t type) {
+  const BlockSize block = block_size(type);
+  if (block.bytes == 0) return 0;
+  std::uint64_t elements = 1;
+  for (const std::int64_t dim : shape) elements *= static_cast<std::uint64_t>(dim);
+  return elements / block.elements * block.bytes;  // at most 2^48 elements of 4 bytes
+}
+
+/// The tensor that ends last, in bytes after the begin of all weights.
+struct LastTensor {
+  std::string name;
+  std::uint64_t end = 0;
+
+  void note(const std::string& tensor, std::uint64_t offset, std::uint64_t bytes) {
+    const std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+    const std::uint64_t tensor_end = offset > most - bytes ? most : offset + bytes;
+    if (tensor_end > end) *this = {tensor, tensor_end};
+  }
+};
+
+/// Weights may be missing altogether, but not in part.
+void check_end(const Reader& reader, const GgufHeader& header, const LastTensor& last,
+               std::uint64_t file_bytes) {
+  constexpr std::uint64_t usual_alignment = 32, most_alignment = 1 << 20;
+  std::uint64_t alignment = usual_alignment;
+  const auto given = header.metadata.find("general.alignment");
+  if (given != header.metadata.end()) {
+    const auto* value = std::get_if<std::int64_t>(&given->second);
+    if (value == nullptr || *value < 1 || std::cmp_greater(*value, most_alignment))
+      reader.fail(fmt::format("'general.alignment' is no integer of 1 to {}", most_alignment));
+    alignment = static_cast<std::uint64_t>(*value);
+  }
+  const std::uint64_t begin = (reader.at() + alignment - 1) / alignment * alignment;
+  if (file_bytes <= begin || file_bytes - begin >= last.end) return;
+  reader.fail(
+      fmt::format("the header ends, and the file within the tensor '{}': {} bytes of weights follow, and the "
+                  "header lists {}. Give the whole file, or its header alone",
+                  printable_line(shortened(last.name, 80)), file_bytes - begin, last.end));
+}
+
+LastTensor read_tensors(Reader& reader, std::uint64_t tensors, GgufHeader& header) {
   reader.check_count(tensors, least_tensor, "tensors");
+  LastTensor last;
   for (std::uint64_t i = 0; i < tensors; ++i) {
     std::string name = reader.name("a tensor's name");
     std::vector<std::int64_t> shape = read_shape(reader, name);
-    reader.take(4 + 8, "a tensor's type and offset");
+    const auto type = reader.number<std::uint32_t>("a tensor's type");
+    last.note(name, reader.number<std::uint64_t>("a tensor's offset"), bytes_of_weights(shape, type));
     const auto [place, is_new] = header.tensors.emplace(std::move(name), std::move(shape));
     if (!is_new)
       reader.fail(fmt::format("the tensor '{}' comes again", printable_line(shortened(place->first, 80))));
   }
+  return last;
 }
 
 }  // namespace
 
-GgufHeader parse_gguf(std::string_view bytes, std::string_view file) {
+GgufHeader parse_gguf(std::string_view bytes, std::string_view file, std::uint64_t file_bytes) {
   Reader reader(bytes, file);
   if (reader.take(magic.size(), "the format's name") != magic) reader.fail("it is no GGUF file");
   const auto version = reader.number<std::uint32_t>("the version");
@@ -236,7 +307,7 @@ GgufHeader parse_gguf(std::string_view bytes, std::string_view file) {
   }
   GgufHeader header;
   read_metadata(reader, entries, header);
-  read_tensors(reader, tensors, header);
+  check_end(reader, header, read_tensors(reader, tensors, header), file_bytes);
   return header;
 }
 

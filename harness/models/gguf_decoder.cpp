@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -54,6 +55,13 @@ class Metadata {
     const auto* array = value == nullptr ? nullptr : std::get_if<GgufArray>(value);
     if (array == nullptr) return std::nullopt;
     return static_cast<std::int64_t>(array->size);
+  }
+
+  /// Whether the file is one of several that make up a model.
+  bool is_part() const {
+    const GgufValue* parts = find("split.count");
+    const auto* count = parts == nullptr ? nullptr : std::get_if<std::int64_t>(parts);
+    return count != nullptr && *count > 1;
   }
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -119,10 +127,15 @@ void check_tensor(const Metadata& metadata, const std::string& name, const std::
                             fmt::join(wanted, ", ")));
 }
 
+/// Shapes by the end of a tensor's name: "attn_q.weight".
+using BlockShapes = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
+
 /// The shapes of the weights of a block, as the metadata say them.
-std::map<std::string, std::vector<std::int64_t>, std::less<>> weights_of_block(const Decoder& decoder) {
+BlockShapes weights_of_block(const Decoder& decoder) {
   const std::int64_t up = decoder.fused_gate_up ? 2 * decoder.intermediate : decoder.intermediate;
-  return {{"attn_q.weight", {decoder.q_width(), decoder.hidden}},
+  return {{"attn_norm.weight", {decoder.hidden}},
+          {"ffn_norm.weight", {decoder.hidden}},
+          {"attn_q.weight", {decoder.q_width(), decoder.hidden}},
           {"attn_k.weight", {decoder.kv_width(), decoder.hidden}},
           {"attn_v.weight", {decoder.kv_width(), decoder.hidden}},
           {"attn_qkv.weight", {decoder.q_width() + 2 * decoder.kv_width(), decoder.hidden}},
@@ -134,12 +147,67 @@ std::map<std::string, std::vector<std::int64_t>, std::less<>> weights_of_block(c
           {"ffn_down.weight", {decoder.hidden, decoder.intermediate}}};
 }
 
+constexpr auto other_tensors = std::to_array<std::string_view>(
+    {"token_embd.weight", "output_norm.weight", "output.weight", "rope_freqs.weight",
+     "rope_factors_long.weight", "rope_factors_short.weight"});
+
+/// What a weight may have beside it: a bias, and the scales of some quantized ones.
+constexpr auto beside_a_weight = std::to_array<std::string_view>({".bias", ".scale", ".input_scale"});
+
+/// Whether a block has such a tensor: a weight, what is beside that of a linear layer, or the frequencies of
+/// the rotary embedding in old files.
+bool has_place(std::string_view rest, const BlockShapes& weights) {
+  if (weights.contains(rest) || rest.starts_with("attn_rot_embd")) return true;
+  return std::ranges::any_of(beside_a_weight, [&](std::string_view end) {
+    if (!rest.ends_with(end)) return false;
+    const auto weight = weights.find(fmt::format("{}.weight", rest.substr(0, rest.size() - end.size())));
+    return weight != weights.end() && weight->second.size() == 2;
+  });
+}
+
+/// The weights that every block has.
+std::vector<std::string> needed_in_block(const Decoder& decoder) {
+  std::vector<std::string> names{"attn_norm.weight", "attn_output.weight", "ffn_norm.weight", "ffn_up.weight",
+                                 "ffn_down.weight"};
+  if (!decoder.fused_gate_up) names.emplace_back("ffn_gate.weight");
+  if (decoder.qk_norm) names.insert(names.end(), {"attn_q_norm.weight", "attn_k_norm.weight"});
+  if (decoder.fused_qkv) {
+    names.emplace_back("attn_qkv.weight");
+  } else {
+    names.insert(names.end(), {"attn_q.weight", "attn_k.weight", "attn_v.weight"});
+  }
+  return names;
+}
+
+/// Refuses a model that lacks a weight. Metadata alone are enough, and so is a part of a split model.
+void check_completeness(const Metadata& metadata, const GgufHeader& header, const Decoder& decoder) {
+  const bool lists_blocks = std::ranges::any_of(
+      header.tensors, [](const auto& tensor) { return name_in_block(tensor.first, "blk.").has_value(); });
+  if (!lists_blocks || metadata.is_part()) return;
+  std::vector<std::string> names{"token_embd.weight", "output_norm.weight"};
+  for (std::int64_t block = 0; block < decoder.blocks; ++block) {
+    for (const std::string& name : needed_in_block(decoder))
+      names.push_back(fmt::format("blk.{}.{}", block, name));
+  }
+  const auto missing =
+      std::ranges::find_if(names, [&](const std::string& name) { return !header.tensors.contains(name); });
+  if (missing != names.end()) {
+    metadata.fail(fmt::format("the tensor '{}' is missing, and by the metadata there are {} blocks", *missing,
+                              decoder.blocks));
+  }
+}
+
 void check_tensors(const Metadata& metadata, const GgufHeader& header, const Decoder& decoder) {
-  const auto weights = weights_of_block(decoder);
+  const BlockShapes weights = weights_of_block(decoder);
   for (const auto& [name, shape] : header.tensors) {
     if (name == "token_embd.weight" || name == "output.weight")
       check_tensor(metadata, name, shape, {decoder.vocab, decoder.hidden});
     const std::optional<NameInBlock> in_block = name_in_block(name, "blk.");
+    if (in_block ? !has_place(in_block->rest, weights)
+                 : std::ranges::find(other_tensors, name) == other_tensors.end()) {
+      metadata.fail(fmt::format("the tensor '{}' has no place in a decoder that is known",
+                                printable_line(shortened(name, 80))));
+    }
     if (!in_block) continue;
     if (in_block->block >= decoder.blocks) {
       metadata.fail(fmt::format("the tensor '{}' is of a block that the metadata do not count: there are {}",
@@ -148,6 +216,7 @@ void check_tensors(const Metadata& metadata, const GgufHeader& header, const Dec
     const auto wanted = weights.find(in_block->rest);
     if (wanted != weights.end()) check_tensor(metadata, name, shape, wanted->second);
   }
+  check_completeness(metadata, header, decoder);
 }
 
 void refuse_other_values(const Metadata& metadata, const Decoder& decoder) {

@@ -54,7 +54,7 @@ TEST(Gguf, ReadsValuesOfAllTypes) {
 }
 
 TEST(Gguf, EveryCutIsAnErrorAndNothingElse) {
-  const std::string whole = test::llama_gguf().bytes();
+  const std::string whole = test::llama_gguf(1).bytes();
   EXPECT_THAT(error(whole), IsEmpty());
   for (std::size_t size = 0; size < whole.size(); ++size)
     EXPECT_THAT(error(whole.substr(0, size)), HasSubstr("reading the model m.gguf: at byte ")) << size;
@@ -122,13 +122,73 @@ TEST(GgufDecoder, WhatNoOpHasIsNamed) {
 }
 
 TEST(GgufDecoder, TensorsMustFitTheMetadata) {
+  std::string narrow = test::llama_gguf(1).bytes();
+  const std::string entry = GgufBytes::text("blk.0.attn_k.weight") + GgufBytes::number(2, 4);
+  narrow.replace(narrow.find(entry) + entry.size() + 8, 8, GgufBytes::number(1024, 8));
   EXPECT_THAT(
-      error_of_decoder(test::llama_gguf().tensor("blk.1.attn_k.weight", {2048, 1024})),
-      HasSubstr("'blk.1.attn_k.weight' has the shape [1024, 2048], by the metadata it is [512, 2048]"));
+      test::error_of([&] { decoder_of(parse_gguf(narrow, "m.gguf"), "m.gguf"); }),
+      HasSubstr("'blk.0.attn_k.weight' has the shape [1024, 2048], by the metadata it is [512, 2048]"));
   EXPECT_THAT(error_of_decoder(test::llama_gguf().tensor("blk.16.attn_norm.weight", {2048})),
               HasSubstr("is of a block that the metadata do not count: there are 16"));
   EXPECT_THAT(error_of_decoder(test::llama_gguf().u32("llama.attention.value_length", 32)),
               HasSubstr("64 values for keys and 32 for values"));
+}
+
+TEST(GgufDecoder, TensorsThatHaveNoPlaceAreNamed) {
+  const char* const strange[] = {"blk.0.ffn_gate_inp.weight", "blk.0.ssm_a", "blk.0.attn_norm.bias",
+                                 "blk.x.attn_k.weight", "output_norm.bias"};
+  for (const char* name : strange) {
+    EXPECT_THAT(error_of_decoder(test::llama_gguf(1).tensor(name, {2048})),
+                HasSubstr("the tensor '" + std::string(name) + "' has no place in a decoder that is known"));
+  }
+  const char* const usual[] = {"rope_freqs.weight", "output.weight",        "rope_factors_long.weight",
+                               "blk.0.attn_q.bias", "blk.0.ffn_down.scale", "blk.0.attn_rot_embd.weight"};
+  for (const char* name : usual)
+    EXPECT_THAT(error_of_decoder(test::llama_gguf(1).tensor(name, {2048, 128256})), IsEmpty()) << name;
+}
+
+TEST(GgufDecoder, AWeightThatIsMissingIsNamed) {
+  EXPECT_THAT(error_of_decoder(test::llama_gguf(2)), IsEmpty());
+  std::string fewer = test::llama_gguf(2).bytes();
+  const std::string count = GgufBytes::text("llama.block_count") + GgufBytes::number(4, 4);
+  fewer.replace(fewer.find(count) + count.size(), 4, GgufBytes::number(3, 4));
+  EXPECT_THAT(
+      test::error_of([&] { decoder_of(parse_gguf(fewer, "m.gguf"), "m.gguf"); }),
+      HasSubstr("the tensor 'blk.2.attn_norm.weight' is missing, and by the metadata there are 3 blocks"));
+  const auto renamed = [](const std::string& name, const std::string& other) {
+    std::string bytes = test::llama_gguf(2).bytes();
+    const std::string was = GgufBytes::text(name);
+    return bytes.replace(bytes.find(was), was.size(), GgufBytes::text(other));
+  };
+  EXPECT_THAT(test::error_of([&] {
+                decoder_of(parse_gguf(renamed("blk.1.ffn_down.weight", "blk.1.ffn_down.bias"), "m"), "m");
+              }),
+              HasSubstr("the tensor 'blk.1.ffn_down.weight' is missing"));
+}
+
+TEST(GgufDecoder, APartOfASplitModelMayLackWeights) {
+  GgufBytes file;
+  file.string("general.architecture", "llama").u32("llama.block_count", 2).u32("llama.embedding_length", 48);
+  file.u32("llama.feed_forward_length", 96).u32("llama.attention.head_count", 4).u32("llama.vocab_size", 320);
+  file.tensor("blk.0.attn_norm.weight", {48});
+  EXPECT_THAT(error_of_decoder(file), HasSubstr("'token_embd.weight' is missing"));
+  EXPECT_THAT(error_of_decoder(file.u32("split.count", 2)), IsEmpty());
+}
+
+TEST(Gguf, AFileMayEndWithItsHeaderButNotWithinItsWeights) {
+  const std::string header = GgufBytes().tensor("small", {256}).tensor("large", {256, 4}).bytes();
+  const std::size_t begin = (header.size() + 31) / 32 * 32;
+  const auto padded = [&](std::size_t bytes) {
+    return header + std::string(begin - header.size() + bytes, 'x');
+  };
+  EXPECT_THAT(error(header), IsEmpty());
+  EXPECT_THAT(error(padded(0)), IsEmpty());
+  EXPECT_THAT(error(padded(4 * 144)), IsEmpty());
+  EXPECT_THAT(
+      error(padded(4 * 144 - 1)),
+      HasSubstr("the file within the tensor 'large': 575 bytes of weights follow, and the header lists "
+                "576. Give the whole file, or its header alone"));
+  EXPECT_THAT(error(GgufBytes().u32("general.alignment", 0).bytes()), HasSubstr("'general.alignment' is no"));
 }
 
 /// Metadata of a small model of the architecture, without tensors.
@@ -165,8 +225,13 @@ TEST(GgufDecoder, ValuesOfEachBlockMustBeEqual) {
 
 TEST(GgufDecoder, ABiasAndFusedLayersAreSeenInTensors) {
   GgufBytes file = metadata_of("phi3").u32("phi3.feed_forward_length", 96);
-  file.tensor("blk.0.attn_output.weight", {64, 48}).tensor("blk.0.attn_qkv.weight", {48, 192});
-  file.tensor("blk.0.attn_qkv.bias", {192}).tensor("blk.0.ffn_up.weight", {48, 192});
+  file.tensor("token_embd.weight", {48, 3}).tensor("output_norm.weight", {48});
+  for (const std::string block : {"blk.0.", "blk.1."}) {
+    file.tensor(block + "attn_output.weight", {64, 48}).tensor(block + "attn_qkv.weight", {48, 192});
+    file.tensor(block + "attn_qkv.bias", {192}).tensor(block + "ffn_up.weight", {48, 192});
+    file.tensor(block + "attn_norm.weight", {48}).tensor(block + "ffn_norm.weight", {48});
+    file.tensor(block + "ffn_down.weight", {96, 48});
+  }
   const Decoder decoder = decoder_of(parse_gguf(file.bytes(), "m.gguf"), "m.gguf");
   EXPECT_TRUE(decoder.fused_qkv && decoder.fused_gate_up && decoder.qkv_bias && !decoder.o_bias);
 }

@@ -9,12 +9,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <fcntl.h>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <utility>
 
 namespace assay::models {
 namespace {
@@ -22,8 +25,13 @@ namespace {
 constexpr std::size_t most_bytes = std::size_t{1} << 26;  // tokenizers in GGUF files take some MiB
 constexpr std::size_t begin_of_safetensors = 8;           // a length, then JSON
 
+struct FirstBytes {
+  std::string bytes;
+  std::uint64_t file_bytes = 0;  ///< of the whole file
+};
+
 /// The first bytes of a regular file, links followed.
-std::string first_bytes(const std::filesystem::path& path) {
+FirstBytes first_bytes(const std::filesystem::path& path) {
   // Without O_NONBLOCK the open itself would wait for the writer of a FIFO.
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   struct stat status {};
@@ -36,7 +44,9 @@ std::string first_bytes(const std::filesystem::path& path) {
   }
   std::optional<std::string> bytes = read_to_end(file.get(), most_bytes);
   if (!bytes) throw_file_error("read the model", path, errno);
-  return std::move(*bytes);
+  const auto there = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t size = std::max<std::uint64_t>(bytes->size(), there);  // it may have grown
+  return {std::move(*bytes), size};
 }
 
 /// A length of .safetensors may begin with the byte of a brace, but then a zero follows, which JSON has
@@ -51,11 +61,11 @@ bool is_json(std::string_view bytes) {
 
 Decoder read_model(const std::filesystem::path& path) {
   const std::string file = path.string();
-  const std::string bytes = first_bytes(path);
-  if (bytes.starts_with("GGUF")) return decoder_of(parse_gguf(bytes, file), file);
+  const auto [bytes, file_bytes] = first_bytes(path);
+  if (bytes.starts_with("GGUF")) return decoder_of(parse_gguf(bytes, file, file_bytes), file);
   if (is_json(bytes)) return decoder_of_config(parse_json(bytes, file), file);
   if (bytes.size() > begin_of_safetensors && bytes[begin_of_safetensors] == '{')
-    return decoder_of_shapes(parse_safetensors(bytes, file), file);
+    return decoder_of_shapes(parse_safetensors(bytes, file, file_bytes), file);
   throw Error(fmt::format("reading the model {}: it begins neither as GGUF, nor as .safetensors, nor as JSON",
                           printable_line(file)));
 }

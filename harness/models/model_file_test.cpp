@@ -61,8 +61,32 @@ TEST_F(ModelFiles, AGgufFileOfTheSameModelSaysTheSame) {
   EXPECT_FALSE(decoder.qkv_bias);
 }
 
-TEST_F(ModelFiles, WeightsAfterTheHeaderDoNotMatter) {
-  EXPECT_EQ(shape_of(read(test::llama_gguf().bytes() + std::string(100'000, '\xff'))), llama_shape);
+TEST_F(ModelFiles, WeightsAfterTheHeaderDoNotMatterButMustBeWhole) {
+  const std::filesystem::path file = folder.write("model", test::llama_gguf().bytes());
+  std::filesystem::resize_file(file, 200'000'000);  // a hole, for the 148 MB of the embedding
+  EXPECT_EQ(shape_of(read_model(file)), llama_shape);
+  std::filesystem::resize_file(file, 140'000'000);  // more than is read
+  EXPECT_THAT(test::error_of([&] { read_model(file); }),
+              HasSubstr("the file within the tensor 'token_embd.weight': 139"));
+}
+
+TEST_F(ModelFiles, WeightsOfSafetensorsMustBeWholeOrMissing) {
+  const std::string header = test::safetensors_of(test::small_qwen3_json());
+  EXPECT_EQ(error(header), "");
+  EXPECT_EQ(error(header + std::string(30720, 'x')), "");
+  EXPECT_THAT(
+      error(header + std::string(30719, 'x')),
+      HasSubstr("the file ends within the tensor 'model.embed_tokens.weight' or before it: 30719 bytes "
+                "of weights follow the header, and the tensor's end with byte 30720"));
+}
+
+TEST_F(ModelFiles, AMistralMustSayThatItHasNoWindow) {
+  EXPECT_THAT(error_of_config(R"("llama")", R"("mistral")"),
+              HasSubstr("'sliding_window' is missing, for which mistral has a window of 4096 tokens; write "
+                        "\"sliding_window\": null if its attention has none"));
+  std::string brief = config(R"("llama")", R"("mistral")");
+  brief.replace(brief.find("131072"), 6, "4096");
+  EXPECT_EQ(shape_of(read(brief)), llama_shape) << "the window hides nothing";
 }
 
 TEST_F(ModelFiles, WithoutAHeadSizeHeadsShareAToken) {

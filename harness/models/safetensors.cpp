@@ -67,8 +67,9 @@ const Json& list_of(const Json& tensor, const char* member, std::size_t most, st
   return *found;
 }
 
-/// Throws Error if the tensor's bytes are not those of its shape.
-void check_offsets(const Json& tensor, std::uint64_t elements, std::string_view file, std::string_view name) {
+/// Where the weights of a tensor end, after the header. Throws Error if its bytes are not those of its shape.
+std::uint64_t checked_end(const Json& tensor, std::uint64_t elements, std::string_view file,
+                          std::string_view name) {
   const Json& offsets = list_of(tensor, "data_offsets", 2, file, name);
   const std::optional<std::string> dtype = JsonObject(tensor, file).text("dtype");
   if (offsets.size() != 2 || !dtype)
@@ -80,9 +81,15 @@ void check_offsets(const Json& tensor, std::uint64_t elements, std::string_view 
     fail(file, fmt::format("the tensor {} has {} elements of {}, and its offsets are {} and {}", quoted(name),
                            elements, printable_line(shortened(*dtype, 20)), begin, end));
   }
+  return end;
 }
 
-std::vector<std::int64_t> shape_of(const Json& tensor, std::string_view file, std::string_view name) {
+struct ListedTensor {
+  std::vector<std::int64_t> shape;
+  std::uint64_t end = 0;  ///< of its weights, after the header
+};
+
+ListedTensor listed_tensor(const Json& tensor, std::string_view file, std::string_view name) {
   if (!tensor.is_object()) fail(file, fmt::format("the tensor {} is no object", quoted(name)));
   std::vector<std::int64_t> shape;
   std::uint64_t elements = 1;
@@ -96,13 +103,12 @@ std::vector<std::int64_t> shape_of(const Json& tensor, std::string_view file, st
     elements *= size;
     shape.push_back(static_cast<std::int64_t>(size));
   }
-  check_offsets(tensor, elements, file, name);
-  return shape;
+  return {std::move(shape), checked_end(tensor, elements, file, name)};
 }
 
 }  // namespace
 
-TensorShapes parse_safetensors(std::string_view bytes, std::string_view file) {
+TensorShapes parse_safetensors(std::string_view bytes, std::string_view file, std::uint64_t file_bytes) {
   std::uint64_t length = 0;
   if (bytes.size() < length_bytes)
     fail(file, fmt::format("it has {} bytes, less than a header", bytes.size()));
@@ -115,9 +121,19 @@ TensorShapes parse_safetensors(std::string_view bytes, std::string_view file) {
              length, bytes.size(), most_header_bytes));
   }
   const Json header = parse_json(bytes.substr(0, length), file);
+  const std::uint64_t weights = file_bytes - length_bytes - length;  // none: the header alone
   TensorShapes shapes;
   for (const auto& [name, tensor] : header.items()) {
-    if (name != "__metadata__") shapes.emplace(name, shape_of(tensor, file, name));
+    if (name == "__metadata__") continue;
+    auto [shape, end] = listed_tensor(tensor, file, name);
+    if (weights > 0 && end > weights) {
+      fail(file,
+           fmt::format("the file ends within the tensor {} or before it: {} bytes of weights follow the "
+                       "header, and the tensor's end with byte {}. Give the whole file, or its header "
+                       "alone",
+                       quoted(std::string_view(name)), weights, end));
+    }
+    shapes.emplace(name, std::move(shape));
   }
   return shapes;
 }

@@ -275,8 +275,8 @@ def step_table():
     found = []
     for written in text.splitlines():
         cells = [cell.strip() for cell in written.strip("|").split("|")]
-        if cells[0] == MODEL and len(cells) == 8:
-            found.append([cells[4], cells[5], cells[6], cells[1], cells[2], cells[3]])
+        if cells[0] == MODEL and len(cells) == 9:  # all linear layers, which have no context
+            found.append([cells[5], cells[6], cells[7], cells[1], cells[3], cells[4]])
     table = [["ms a step", "at ceilings", "tokens/s", "tokens", "op", "setting"]] + sorted(found, key=lambda cells: float(cells[0]))
     widths = [max(len(cells[i]) for cells in table) for i in range(6)]
     rule = [("-" * (width - 1) + ":") if i < 4 else "-" * width for i, width in enumerate(widths)]

@@ -55,6 +55,23 @@ TEST(Model, ItsNormsArePartOfAStepThoughTheirOpKnowsNoTokens) {
   EXPECT_THAT(summary.out, AllOf(HasSubstr("5 tokens per step\n"), HasSubstr(" 2 of 2 ")));
 }
 
+TEST(Model, EachContextIsAStep) {
+  const TemporaryFolder folder;
+  const std::string out = folder / "small", report = folder / "o";
+  ASSERT_EQ(assay({"model", folder.write("s.json", small_config), "--out", out, "--prompt", "5", "--context",
+                   "9", "--context", "4"})
+                .exit_code,
+            0);
+  const ProcessResult run =
+      assay({"run", out, "--mode", "perf", "--filter", "*decode*/attn.rotary*:*decode/norm*", "--out", report,
+             "--ceilings", "none", "--budget", "0.01"});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  const ProcessResult summary = assay({"summary", "--model", "s", report});
+  EXPECT_THAT(summary.out,
+              AllOf(HasSubstr("decode, 1 token per step at context 4\n"),
+                    HasSubstr("decode, 1 token per step at context 9\n"), HasSubstr(" 4 of 4 ")));
+}
+
 TEST(Model, ErrorsSayWhatToDo) {
   const TemporaryFolder folder;
   const std::string file = folder.write("m.json", small_config);

@@ -67,22 +67,24 @@ class GgufBytes {
   std::uint64_t entries_ = 0, count_ = 0;
 };
 
-/// The header of Llama-3.2-1B in GGUF, with a short tokenizer and the tensors of the first and the last
-/// block.
-inline GgufBytes llama_gguf() {
+/// The header of Llama-3.2-1B in GGUF, with a short tokenizer, or of a model with fewer such blocks.
+inline GgufBytes llama_gguf(std::uint32_t blocks = 16) {
   GgufBytes file;
   file.string("general.architecture", "llama").string("general.name", "../../../etc/passwd");
-  file.u32("llama.block_count", 16).u32("llama.context_length", 131072).u32("llama.embedding_length", 2048);
+  file.u32("llama.block_count", blocks)
+      .u32("llama.context_length", 131072)
+      .u32("llama.embedding_length", 2048);
   file.u32("llama.feed_forward_length", 8192).u32("llama.attention.head_count", 32);
   file.u32("llama.attention.head_count_kv", 8).u32("llama.rope.dimension_count", 64);
   file.f32("llama.attention.layer_norm_rms_epsilon", 1e-5F).u32("llama.vocab_size", 128256);
   file.strings("tokenizer.ggml.tokens", {"a", "b", "c"});
   file.tensor("token_embd.weight", {2048, 128256}).tensor("output_norm.weight", {2048});
-  for (const char* block : {"blk.0.", "blk.15."}) {
+  for (std::uint32_t block = 0; block < blocks; ++block) {
     const auto add = [&](const char* name, const std::vector<std::uint64_t>& dims) {
-      file.tensor(std::string(block) + name, dims);
+      file.tensor(fmt::format("blk.{}.{}", block, name), dims);
     };
     add("attn_norm.weight", {2048});
+    add("ffn_norm.weight", {2048});
     add("attn_q.weight", {2048, 2048});
     add("attn_k.weight", {2048, 512});
     add("attn_v.weight", {2048, 512});

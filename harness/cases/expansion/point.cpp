@@ -26,9 +26,12 @@ std::vector<std::string> tensor_names(const std::vector<TensorSpec>& tensors, Te
   return names;
 }
 
+/// Each name once: what an op updates is an input and an output of one name.
 std::vector<std::string> names_of(const std::vector<TensorSpec>& tensors) {
   std::vector<std::string> names;
-  for (const TensorSpec& tensor : tensors) names.push_back(tensor.name);
+  for (const TensorSpec& tensor : tensors) {
+    if (std::ranges::find(names, tensor.name) == names.end()) names.push_back(tensor.name);
+  }
   return names;
 }
 

@@ -379,6 +379,24 @@ case.yaml:6:54: error: unknown key 'scale': for quantize_affine here it is an in
 
 INSTANTIATE_TEST_SUITE_P(Load, SeveralErrors, testing::ValuesIn(several_errors), name_of_bad_input);
 
+TEST(KnownTensors, AreListedOnceThoughAnInputIsUpdated) {
+  std::vector<Op> ops(fake_ops().ops().begin(), fake_ops().ops().end());
+  for (Op& op : ops) {
+    op.tensors = [tensors = op.tensors](const Params& params) {
+      std::vector<TensorSpec> all = tensors(params);
+      all.back().name = all.front().name;
+      return all;
+    };
+  }
+  const Registry registry(std::move(ops));
+  const TemporaryFolder folder;
+  const std::filesystem::path file =
+      folder.write("case.yaml", shuffle_file + "    forms: {q: buffer/4W4C}\n");
+  const LoadResult loaded = load_cases(std::span(&file, 1), registry);
+  ASSERT_EQ(loaded.errors.size(), 1U);
+  EXPECT_EQ(loaded.errors.front().message, "unknown tensor 'q'; known: x");
+}
+
 }  // namespace
 
 }  // namespace assay::cases

@@ -102,9 +102,13 @@ std::vector<MappedLayer> attention(const Decoder& decoder, const MappedStep& ste
 constexpr std::array all_mapped_ops{
     MappedOp{"embedding_q4gsw", of_embedding, embedding},
     MappedOp{"rms_norm", of_norms, norms},
-    MappedOp{"rotary_embedding", of_rotary, rotary},
-    MappedOp{"update_cache", none, caches},
-    MappedOp{.name = "sdpa", .parameters = none, .layers = attention, .cold_in_decode = true},
+    MappedOp{.name = "rotary_embedding", .parameters = of_rotary, .layers = rotary, .has_position = true},
+    MappedOp{.name = "update_cache", .parameters = none, .layers = caches, .has_position = true},
+    MappedOp{.name = "sdpa",
+             .parameters = none,
+             .layers = attention,
+             .has_position = true,
+             .cold_in_decode = true},
     MappedOp{"silu_mul", none, gate},
 };
 

@@ -16,11 +16,10 @@ namespace assay::app {
 
 /// One step of a model: a token (decode) or a prompt (prefill).
 struct MappedStep {
-  std::string name;  ///< "decode", "prefill"
+  std::string name;  ///< "decode", "prefill"; of one of several, "decode_4096", "prefill_128"
   std::int64_t tokens = 1;
   std::int64_t start = 0;  ///< position of the first token
-
-  bool is_decode() const { return name == "decode"; }
+  bool is_decode = false;
 };
 
 /// A linear layer y = x w, x of K values and y of N per token; layers of one shape that a step calls in the
@@ -63,6 +62,7 @@ struct MappedOp {
   std::vector<std::pair<std::string, std::string>> (*parameters)(
       const models::Decoder&);  ///< of all its layers
   std::vector<MappedLayer> (*layers)(const models::Decoder&, const MappedStep&);
+  bool has_position = false;    ///< it depends on the position of the step's tokens
   bool cold_in_decode = false;  ///< what it reads is as large as weights, and in no cache
 };
 std::span<const MappedOp> mapped_ops();

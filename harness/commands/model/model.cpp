@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <ostream>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t longest_name = 64;
+constexpr auto common_names =
+    std::to_array<std::string_view>({"config.json", "model.safetensors", "model.safetensors.index.json"});
 
 bool is_allowed(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -41,11 +45,12 @@ class NewFolder {
     std::error_code error;
     const bool is_new = fs::create_directory(path_, error);
     if (error && error != std::errc::file_exists) throw_file_error("create the folder", path_, error.value());
-    if (!is_new)
+    if (!is_new) {
       throw Error(fmt::format(
           "writing the cases of a model: '{}' exists and is not changed; choose another --out, or "
           "another --name",
           printable_line(path_.string())));
+    }
   }
   ~NewFolder() {
     std::error_code ignored;
@@ -62,10 +67,37 @@ class NewFolder {
   bool is_kept_ = false;
 };
 
+/// Why no impl computes the case; nothing if one does.
+std::optional<std::string> why_no_impl(const Case& one) {
+  std::optional<std::string> reason = one.invalid;
+  if (reason || !one.impl->choose) return reason;
+  for (const Impl& impl : one.op->impls) {
+    if (impl.choose) continue;
+    if (!impl.invalid_reason) return std::nullopt;
+    reason = impl.invalid_reason(ImplPoint{one.params, one.tensors, one.forms, one.tune});
+    if (!reason) return std::nullopt;
+  }
+  return reason;
+}
+
+void check_impls(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    if (const std::optional<std::string> reason = why_no_impl(one)) {
+      throw Error(
+          fmt::format("writing the cases of a model: no op can compute it as its file says; {} for {}: "
+                      "{}",
+                      one.op->name, one.layer, *reason));
+    }
+  }
+}
+
 /// The cases that a run will load. Throws Error with what is wrong with the first of those that are wrong.
 std::vector<Case> loaded(const fs::path& folder, const Registry& registry) {
   LoadResult result = load_cases(std::array{folder}, registry);
-  if (result.errors.empty()) return std::move(result.cases);
+  if (result.errors.empty()) {
+    check_impls(result.cases);
+    return std::move(result.cases);
+  }
   throw Error(
       fmt::format("writing the cases of a model: no op can compute it as its file says; {} of its cases are "
                   "wrong, the first: {}",
@@ -82,11 +114,19 @@ void report(const fs::path& folder, const std::vector<CaseFile>& files, const st
       cases.size(), files.size() - 1, printable_line(shell_word(folder.lexically_normal().string())), name);
 }
 
+/// The name of the file without suffix, or of its folder if all models have a file of that name.
+std::string telling_name(const fs::path& file) {
+  const bool is_common = std::ranges::find(common_names, file.filename().string()) != common_names.end();
+  const std::string folder =
+      is_common ? fs::absolute(file).lexically_normal().parent_path().filename().string() : "";
+  return folder.empty() ? file.stem().string() : folder;
+}
+
 }  // namespace
 
 std::string model_name_of(const fs::path& file) {
   std::string name;
-  for (char c : file.stem().string()) {
+  for (char c : telling_name(file)) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
     if (!is_allowed(c)) c = '_';
     if (c != '_' || (!name.empty() && name.back() != '_')) name += c;

@@ -15,7 +15,8 @@ struct ModelOptions {
   ModelCases cases;            ///< an empty name: that of `file`
 };
 
-/// The name of a model by that of its file, without suffix: lower-case letters and digits, and single
+/// The name of a model by that of its file, without suffix, or, for names that all models share (config.json,
+/// model.safetensors), of the file's folder: lower-case letters and digits, and single
 /// underscores for everything else. Throws Error if nothing is left.
 std::string model_name_of(const std::filesystem::path& file);
 

@@ -182,6 +182,26 @@ TEST_F(Models, PartsHaveTheShapesOfTheirStep) {
               AllOf(HasSubstr("M=1 "), HasSubstr("N=128256")));
 }
 
+TEST_F(Models, SeveralContextsShareWhatHasNoPosition) {
+  write(test::llama_config, {.contexts = {4096, 128, 4096}});
+  const std::vector<Case> cases = load();
+  for (const char* layer : {"attn.rotary_q", "attn.rotary_k"}) {
+    EXPECT_THAT(parameters(cases, "rotary_embedding", layer, "decode_128"), HasSubstr("start_pos=127"));
+    EXPECT_THAT(parameters(cases, "rotary_embedding", layer, "decode_4096"), HasSubstr("start_pos=4095"));
+  }
+  EXPECT_THAT(parameters(cases, "update_cache", "attn.update_cache", "decode_4096"), HasSubstr("C=4096"));
+  EXPECT_THAT(parameters(cases, "sdpa", "attn.sdpa", "decode_128"), HasSubstr("C=128"));
+  EXPECT_THAT(parameters(cases, "sdpa", "attn.sdpa", "prefill"), HasSubstr("C=512"));
+  EXPECT_THAT(parameters(cases, "silu_mul", "mlp.gate", "decode"), HasSubstr("shape=1x8192"));
+  const auto timed_once = std::ranges::count_if(cases, [](const Case& one) {
+    return one.layer == "mlp.down" && one.mode == Mode::Perf && one.tokens == 1;
+  });
+  EXPECT_EQ(timed_once, 2) << "for each group size";
+  const auto cold = std::ranges::count_if(
+      cases, [](const Case& one) { return one.layer == "attn.sdpa" && one.caches == Caches::Cold; });
+  EXPECT_EQ(cold, 2);
+}
+
 TEST_F(Models, OfEachArchitectureLoad) {
   const char* const configs[] = {
       R"({"model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32,
@@ -293,6 +313,17 @@ TEST_F(Models, AWrongCaseLeavesNothingBehind) {
   EXPECT_FALSE(fs::exists(folder / "out"));
 }
 
+TEST_F(Models, AHeadThatNoImplTakesIsAnError) {
+  std::string odd = test::llama_config;
+  odd.replace(odd.find("\"head_dim\": 64"), 14, "\"head_dim\": 66");
+  EXPECT_THAT(error(odd),
+              HasSubstr("no op can compute it as its file says; sdpa for attn.sdpa: D is 66, but must "
+                        "be a multiple of 4"));
+  odd.replace(odd.find("\"head_dim\": 66"), 14, "\"head_dim\": 512");
+  EXPECT_THAT(error(odd), HasSubstr("no op can compute it as its file says"));
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
 TEST_F(Models, AnExistingFolderIsRefused) {
   folder.write("out/precious.yaml", "precious");
   EXPECT_THAT(error(test::llama_config), HasSubstr("exists and is not changed; choose another --out"));
@@ -305,7 +336,11 @@ TEST_F(Models, AnExistingFolderIsRefused) {
 
 TEST_F(Models, NamesHaveFewCharacters) {
   EXPECT_EQ(model_name_of("models/Llama-3.2-1B.Q4_K_M.gguf"), "llama_3_2_1b_q4_k_m");
-  EXPECT_EQ(model_name_of("config.json"), "config");
+  EXPECT_EQ(model_name_of("models/Llama-3.2-1B/config.json"), "llama_3_2_1b");
+  EXPECT_EQ(model_name_of("models/Qwen3 0.6B/./model.safetensors"), "qwen3_0_6b");
+  EXPECT_EQ(model_name_of("a/../Phi/model.safetensors.index.json"), "phi");
+  EXPECT_EQ(model_name_of("config.json"), model_name_of(fs::current_path() / "config.json"));
+  EXPECT_EQ(model_name_of("/config.json"), "config") << "its folder has no name";
   EXPECT_THAT(test::error_of([] { model_name_of("--.json"); }), HasSubstr("give --name"));
   for (const char* name : {"../x", "a b", "Llama", "a/b", "\x1b[31m"}) {
     EXPECT_THAT(error(test::llama_config, {.name = name}),

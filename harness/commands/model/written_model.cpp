@@ -20,8 +20,20 @@ using models::Decoder;
 constexpr std::int64_t usual_groups[] = {32, 128};
 constexpr std::int64_t least_group = 8, most_group = 128;
 
-std::vector<MappedStep> steps_of(const ModelCases& cases) {
-  std::vector<MappedStep> steps{{.name = "decode", .start = cases.context - 1}};
+/// The step of a decoded token for each context; one for all, if positions do not matter.
+std::vector<MappedStep> decode_steps(const ModelCases& cases, bool has_position) {
+  const std::set<std::int64_t> contexts(cases.contexts.begin(), cases.contexts.end());
+  if (!has_position) return {{.name = "decode", .is_decode = true}};
+  std::vector<MappedStep> steps;
+  for (const std::int64_t context : contexts) {
+    std::string name = contexts.size() == 1 ? "decode" : fmt::format("decode_{}", context);
+    steps.push_back({.name = std::move(name), .start = context - 1, .is_decode = true});
+  }
+  return steps;
+}
+
+std::vector<MappedStep> steps_of(const ModelCases& cases, bool has_position) {
+  std::vector<MappedStep> steps = decode_steps(cases, has_position);
   const std::set<std::int64_t> prompts(cases.prompts.begin(), cases.prompts.end());
   for (const std::int64_t tokens : prompts) {
     std::string name = prompts.size() == 1 ? "prefill" : fmt::format("prefill_{}", tokens);
@@ -95,7 +107,7 @@ class LinearFile {
         op_.name, cases_.name, op_.has_dtype ? ", dtype: " + cases_.dtype : "",
         op_.parameters.empty() ? "" : fmt::format(", {}", op_.parameters));
     add({}, "layers", "{each: [1, 16]}", false);
-    for (const MappedStep& step : steps_of(cases_)) {
+    for (const MappedStep& step : steps_of(cases_, false)) {
       add(step, "layers", std::to_string(step.tokens), true);
       add(step, "head", "1", true);
     }
@@ -109,13 +121,13 @@ class LinearFile {
                          set == "head" ? "_head" : "");
     if (is_timed) {
       line("mode: perf");
-      if (step.is_decode()) line("cache: cold");
+      if (step.is_decode) line("cache: cold");
       line(fmt::format("step_tokens: {}", step.tokens));
     }
     line(fmt::format("with: {}", set));
     line(fmt::format("M: {}", rows));
     if (!groups_.empty())
-      line("group_size: " + (step.is_decode() ? each(groups_) : std::to_string(groups_.back())));
+      line("group_size: " + (step.is_decode ? each(groups_) : std::to_string(groups_.back())));
     if (rows == "1" && !op_.in_decode.empty()) line(op_.in_decode);
     if (is_timed && set != "head") line("timeout: 20");
   }
@@ -139,7 +151,7 @@ std::string step_case(const MappedOp& op, const Decoder& decoder, const ModelCas
                       const MappedStep& step) {
   std::string text = fmt::format("  - name: {}_{}\n", cases.name, step.name);
   text += fmt::format("    step_tokens: {}\n", step.tokens);
-  if (op.cold_in_decode && step.is_decode()) text += "    cache: cold\n";
+  if (op.cold_in_decode && step.is_decode) text += "    cache: cold\n";
   text += "    with:\n      each:\n";
   for (const MappedLayer& layer : op.layers(decoder, step)) {
     text += fmt::format("        - {{{}layer: {}, calls: {}}}\n", written(layer.parameters), layer.layer,
@@ -152,7 +164,7 @@ CaseFile mapped_file(const MappedOp& op, const Decoder& decoder, const ModelCase
   std::string text =
       fmt::format("op: {}\ndefaults: {{{}model: {}, dtype: {}, mode: both, tier: nightly}}\ncases:\n",
                   op.name, written(op.parameters(decoder)), cases.name, cases.dtype);
-  for (const MappedStep& step : steps_of(cases)) text += step_case(op, decoder, cases, step);
+  for (const MappedStep& step : steps_of(cases, op.has_position)) text += step_case(op, decoder, cases, step);
   return {fmt::format("{}.yaml", op.name), std::move(text)};
 }
 

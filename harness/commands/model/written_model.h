@@ -14,9 +14,9 @@ struct ModelCases {
   std::vector<std::string> linear_ops{"linear_q4gsw"};
   std::vector<std::int64_t>
       group_sizes{};  ///< of ops with groups; empty: 32 and 128, or what the model allows
-  std::vector<std::int64_t> prompts{512};  ///< tokens of each
-  std::int64_t context = 1024;             ///< a decoded token is the last of so many
-  std::string dtype = "f16";               ///< of activations
+  std::vector<std::int64_t> prompts{512};    ///< tokens of each
+  std::vector<std::int64_t> contexts{1024};  ///< a decoded token is the last of so many; not empty
+  std::string dtype = "f16";                 ///< of activations
 };
 
 /// A file of a model's folder.

@@ -5,10 +5,12 @@
 #include "harness/report/record/words.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -32,6 +34,21 @@ Words words_of(const std::string& params) {
     }
   }
   return words;
+}
+
+// The parameter by which ops have a position: that of a step's first token.
+constexpr std::string_view position_name = "start_pos";
+
+// Tokens up to and with the last one of the row's step; nothing for an op without a position.
+std::optional<std::int64_t> context_of_row(const RowInfo& info) {
+  for (const auto& [name, value] : words_of(info.params)) {
+    if (name != position_name) continue;
+    std::int64_t position = 0;
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), position);
+    if (error != std::errc{} || end != value.data() + value.size()) return std::nullopt;
+    return position + std::max(info.tokens, std::int64_t{1});
+  }
+  return std::nullopt;
 }
 
 // The words whose names `is_wanted` accepts, without words that have no value.
@@ -73,12 +90,14 @@ bool is_timed_row_of_a_model(const RowInfo& info) {
   return info.mode == "perf" && !info.model.empty();
 }
 
-// The settings by model and op: parameters that differ between rows with the same layer and number of tokens.
+// The settings by model and op: parameters that differ between rows with the same layer, number of tokens and
+// context. What grows with the context, such as the rows of a cache, is none.
 std::map<std::pair<std::string, std::string>, Names> settings_of(const Rows& rows) {
-  std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, Rows> of_layer;
+  std::map<std::tuple<std::string, std::string, std::string, std::int64_t, std::optional<std::int64_t>>, Rows>
+      of_layer;
   for (const Record* row : rows) {
     const RowInfo& info = row->info;
-    of_layer[{info.model, info.op, info.layer, info.tokens}].push_back(row);
+    of_layer[{info.model, info.op, info.layer, info.tokens, context_of_row(info)}].push_back(row);
   }
   std::map<std::pair<std::string, std::string>, Names> settings;
   for (const auto& [key, of_one] : of_layer) {
@@ -91,6 +110,7 @@ std::map<std::pair<std::string, std::string>, Names> settings_of(const Rows& row
 ModelStep step_of(const RowInfo& info, const Names& settings) {
   return {.model = info.model,
           .tokens = info.tokens,
+          .context = context_of_row(info),
           .op = info.op,
           .dtype = info.dtype,
           .cache = info.cache == "cold" ? "cold" : "hot",
@@ -100,7 +120,8 @@ ModelStep step_of(const RowInfo& info, const Names& settings) {
 }
 
 auto order_of(const ModelStep& step) {
-  return std::tie(step.model, step.tokens, step.op, step.dtype, step.cache, step.shaders, step.settings);
+  return std::tie(step.model, step.tokens, step.context, step.op, step.dtype, step.cache, step.shaders,
+                  step.settings);
 }
 
 struct StepOrder {
@@ -233,7 +254,7 @@ void add_part(ModelStep& step, const ModelStep& part) {
   }
 }
 
-/// The whole steps that steps of one op each make up.
+/// The whole steps that steps of one op each, of one context, make up.
 void combine(std::span<const ModelStep> of_one_op, std::vector<ModelStep>& whole) {
   std::vector<Alternatives> groups = by_layers(of_one_op);
   const auto most = std::ranges::max_element(groups, {}, [](const Alternatives& group) {
@@ -247,6 +268,27 @@ void combine(std::span<const ModelStep> of_one_op, std::vector<ModelStep>& whole
     }
     whole.push_back(std::move(step));
   }
+}
+
+/// The steps of one op each that are parts of a step at this context, as such.
+std::vector<ModelStep> at_context(std::span<const ModelStep> of_one_op, std::int64_t context) {
+  std::vector<ModelStep> parts;
+  for (const ModelStep& step : of_one_op) {
+    if (step.context.value_or(context) != context) continue;
+    parts.push_back(step);
+    parts.back().context = context;
+  }
+  return parts;
+}
+
+/// The whole steps of each context; of none, if no part has a position.
+void combine_by_context(std::span<const ModelStep> of_one_op, std::vector<ModelStep>& whole) {
+  std::set<std::int64_t> contexts;
+  for (const ModelStep& step : of_one_op) {
+    if (step.context) contexts.insert(*step.context);
+  }
+  if (contexts.empty()) combine(of_one_op, whole);
+  for (const std::int64_t context : contexts) combine(at_context(of_one_op, context), whole);
 }
 
 auto group_of(const ModelStep& step) {
@@ -293,9 +335,11 @@ double ModelStep::sum_us() const {
   return sum;
 }
 
-double ModelStep::at_ceilings_us() const {
-  double us = sum_us();
-  for (const OpShare& share : by_op()) us -= share.gain_us;
+std::optional<double> ModelStep::at_ceilings_us() const {
+  std::optional<double> us;
+  for (const OpShare& share : by_op()) {
+    if (share.gain_us) us = us.value_or(sum_us()) - *share.gain_us;
+  }
   return us;
 }
 
@@ -323,10 +367,22 @@ std::vector<OpShare> ModelStep::by_op() const {
     if (share == shares.end()) share = shares.insert(share, {.op = layer.row->info.op});
     ++share->layers;
     share->us += *layer.step_us;
-    share->gain_us += us_to_gain(*layer.row);
+    if (const std::optional<double> gain = gain_us_of(layer))
+      share->gain_us = share->gain_us.value_or(0) + *gain;
   }
   std::ranges::stable_sort(shares, std::ranges::greater(), &OpShare::us);
   return shares;
+}
+
+std::string why_no_row(const ModelStep& step, const StepLayer& layer) {
+  const bool has_position = layer.elsewhere != nullptr && context_of_row(layer.elsewhere->info).has_value();
+  return step.context && has_position ? "no timed row at context " + std::to_string(*step.context)
+                                      : "no timed row";
+}
+
+std::optional<double> gain_us_of(const StepLayer& layer) {
+  if (!layer.step_us || !(percent_of_peak(*layer.row->perf) > 0)) return std::nullopt;
+  return us_to_gain(*layer.row);
 }
 
 double dispatches_us(const Record& row) {
@@ -355,7 +411,7 @@ ModelSteps model_steps(const RunReport& report) {
     const auto last = std::find_if(first, of_one_op.end(),
                                    [&](const ModelStep& step) { return group_of(step) != group_of(*first); });
     const std::vector<ModelStep> parts = parts_of({first, last}, of_one_op);
-    if (!parts.empty()) combine(parts, all.steps);
+    if (!parts.empty()) combine_by_context(parts, all.steps);
     first = last;
   }
   std::ranges::stable_sort(all.steps, StepOrder());

@@ -9,7 +9,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -28,17 +30,35 @@ struct DeviceStep {
   const ModelStep* step = nullptr;
 };
 
-std::string title_of(std::int64_t tokens) {
-  if (tokens == 0) return "one run of the model";
-  return tokens == decode_tokens ? "decode, 1 token per step" : fmt::format("{} tokens per step", tokens);
+/// What steps must share to be compared. `context` as in ModelStep.
+struct StepSize {
+  std::int64_t tokens = 0;
+  std::optional<std::int64_t> context{};
+
+  auto operator<=>(const StepSize&) const = default;
+};
+
+StepSize step_size(const ModelStep& step) {
+  return {step.tokens, step.context};
+}
+
+std::string context_words(const StepSize& size) {
+  return size.context ? fmt::format(" at context {}", *size.context) : "";
+}
+
+std::string title_of(const StepSize& size) {
+  if (size.tokens == 0) return "one run of the model" + context_words(size);
+  return (size.tokens == decode_tokens ? "decode, 1 token per step"
+                                       : fmt::format("{} tokens per step", size.tokens)) +
+         context_words(size);
 }
 
 std::string setting_of(const ModelStep& step) {
   return printable(step.op + ", " + step.setting());
 }
 
-std::string why_untimed(const StepLayer& layer) {
-  if (layer.row == nullptr) return "no timed row";
+std::string why_untimed(const ModelStep& step, const StepLayer& layer) {
+  if (layer.row == nullptr) return why_no_row(step, layer);
   if (!has_figures(layer.row)) return std::string(name_of(layer.row->status));
   return "its row has no calls";
 }
@@ -47,9 +67,14 @@ std::string lacking_text(const ModelStep& step) {
   std::string text;
   for (const StepLayer& layer : step.layers) {
     if (layer.step_us) continue;
-    text += (text.empty() ? "" : ", ") + printable(layer.name) + " (" + why_untimed(layer) + ")";
+    text += (text.empty() ? "" : ", ") + printable(layer.name) + " (" + why_untimed(step, layer) + ")";
   }
   return text;
+}
+
+std::string ceilings_cell(const ModelStep& step, const std::string& bound) {
+  const std::optional<double> us = step.at_ceilings_us();
+  return us ? bound + fixed(*us / us_per_ms, 3) : "unknown";
 }
 
 /// A sum with missing layers is a bound. `fastest_us` is the time of the fastest complete step, 0 if none is.
@@ -60,7 +85,7 @@ Cells step_cells(const DeviceStep& of, double fastest_us) {
   const std::string bound = whole ? "" : ">= ", rate_bound = whole ? "" : "<= ";
   return {us > 0 ? bound + fixed(us / us_per_ms, 3) : "none",
           whole && fastest_us > 0 ? fixed(us / fastest_us, 2) + "x" : "",
-          us > 0 ? bound + fixed(step.at_ceilings_us() / us_per_ms, 3) : "",
+          us > 0 ? ceilings_cell(step, bound) : "",
           us > 0 ? rate_bound + fixed(rate, rate < 100 ? 1 : 0) : "",
           fmt::format(
               "{} of {}",
@@ -70,23 +95,38 @@ Cells step_cells(const DeviceStep& of, double fastest_us) {
           setting_of(step)};
 }
 
-/// What each op of a step adds, if it has several.
-std::string ops_line(const DeviceStep& of, std::size_t width) {
+bool has_ceilings(const DeviceStep& of) {
+  return of.step->at_ceilings_us().has_value();
+}
+
+std::string gain_words(const OpShare& share) {
+  return share.gain_us ? ", " + fixed(*share.gain_us / us_per_ms, 3) + " to gain" : ", ceiling unknown";
+}
+
+/// What each op of a step adds, if it has several; `name` says which step it is.
+std::string ops_line(const DeviceStep& of, const std::string& name, std::size_t width) {
   const std::vector<OpShare> shares = of.step->by_op();
   if (shares.size() < 2) return "";
   std::string text;
   for (const OpShare& share : shares) {
-    text += fmt::format("{}{} {} ms ({:.0f} %, {} to gain)", text.empty() ? "" : ", ", printable(share.op),
+    text += fmt::format("{}{} {} ms ({:.0f} %{})", text.empty() ? "" : ", ", printable(share.op),
                         fixed(share.us / us_per_ms, 3), 100 * share.us / of.step->sum_us(),
-                        fixed(share.gain_us / us_per_ms, 3));
+                        has_ceilings(of) ? gain_words(share) : "");
   }
-  return wrapped_words("- " + of.device + ": " + text, width);
+  return wrapped_words("- " + name + ": " + text, width);
 }
 
 std::string ops_text(std::span<const DeviceStep> steps, std::size_t width) {
   std::string text;
-  for (const DeviceStep& step : steps) text += ops_line(step, width);
-  return text.empty() ? "" : "\nwhat each op adds, and would gain at its ceilings\n" + text;
+  for (const DeviceStep& of : steps) {
+    const bool is_one_of_several = std::ranges::count(steps, of.device, &DeviceStep::device) > 1;
+    text +=
+        ops_line(of, is_one_of_several ? of.device + ", " + printable(of.step->setting()) : of.device, width);
+  }
+  if (text.empty()) return "";
+  const bool is_known = std::ranges::any_of(steps, has_ceilings);
+  return std::string("\nwhat each op adds, ") +
+         (is_known ? "and would gain at its ceilings" : "without ceilings, which are unknown") + '\n' + text;
 }
 
 std::string layers_text(const DeviceStep& of, std::size_t width) {
@@ -110,11 +150,11 @@ std::string layers_text(const DeviceStep& of, std::size_t width) {
 
 std::vector<DeviceStep> steps_with(std::span<const ModelSteps> reports,
                                    const std::vector<std::string>& devices, const std::string& model,
-                                   std::int64_t tokens) {
+                                   const StepSize& size) {
   std::vector<DeviceStep> found;
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const ModelStep& step : reports[i].steps) {
-      if (step.model == model && step.tokens == tokens) found.push_back({devices[i], &step});
+      if (step.model == model && step_size(step) == size) found.push_back({devices[i], &step});
     }
   }
   std::ranges::stable_sort(
@@ -152,30 +192,50 @@ std::string why_no_step(const ModelSteps& steps, const std::string& model,
   return has_model ? "" : "; the report has no row of the model";
 }
 
+bool has_step(const ModelSteps& steps, const std::string& model, std::int64_t tokens) {
+  return std::ranges::any_of(
+      steps.steps, [&](const ModelStep& step) { return step.model == model && step.tokens == tokens; });
+}
+
+/// " with 1, 512 tokens"; empty for a model without tokens.
+std::string token_words(const std::set<std::int64_t>& tokens) {
+  if (tokens == std::set<std::int64_t>{0}) return "";
+  return fmt::format(" with {} {}", fmt::join(tokens, ", "),
+                     tokens == std::set<std::int64_t>{1} ? "token" : "tokens");
+}
+
+/// The contexts that a device lacks, of those that others have with as many tokens as it has.
+std::string missing_contexts(const ModelSteps& steps, const std::string& device, const std::string& model,
+                             const std::set<StepSize>& sizes, std::size_t width) {
+  std::string text;
+  for (const StepSize& size : sizes) {
+    const bool has_it = std::ranges::any_of(
+        steps.steps, [&](const ModelStep& step) { return step.model == model && step_size(step) == size; });
+    if (!size.context || has_it || !has_step(steps, model, size.tokens)) continue;
+    text += wrapped_words(
+        fmt::format("- {}: no step{}{}", device, token_words({size.tokens}), context_words(size)), width);
+  }
+  return text;
+}
+
 std::string missing_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
-                         const std::string& model, const std::set<std::int64_t>& tokens, std::size_t width) {
+                         const std::string& model, const std::set<StepSize>& sizes, std::size_t width) {
   std::string text;
   for (std::size_t i = 0; i < reports.size(); ++i) {
+    text += missing_contexts(reports[i], devices[i], model, sizes, width);
     std::set<std::int64_t> lacking;
-    for (const std::int64_t count : tokens) {
-      const bool has_it = std::ranges::any_of(reports[i].steps, [&](const ModelStep& step) {
-        return step.model == model && step.tokens == count;
-      });
-      if (!has_it) lacking.insert(count);
+    for (const StepSize& size : sizes) {
+      if (!has_step(reports[i], model, size.tokens)) lacking.insert(size.tokens);
     }
     if (lacking.empty()) continue;
-    std::string which;
-    if (lacking != std::set<std::int64_t>{0}) {
-      which = fmt::format(" with {} {}", fmt::join(lacking, ", "),
-                          lacking == std::set<std::int64_t>{1} ? "token" : "tokens");
-    }
-    text += wrapped_words("- " + devices[i] + ": no step" + which + why_no_step(reports[i], model, lacking),
-                          width);
+    text += wrapped_words(
+        "- " + devices[i] + ": no step" + token_words(lacking) + why_no_step(reports[i], model, lacking),
+        width);
   }
   for (std::size_t i = 0; i < reports.size(); ++i) {
     for (const ModelStep& step : reports[i].steps) {
       if (step.model != model || step.is_complete()) continue;
-      text += wrapped_words("- " + devices[i] + ", " + title_of(step.tokens) + ", " + setting_of(step) +
+      text += wrapped_words("- " + devices[i] + ", " + title_of(step_size(step)) + ", " + setting_of(step) +
                                 ": missing from the sum: " + lacking_text(step),
                             width);
     }
@@ -218,35 +278,36 @@ std::string chains_text(std::span<const ModelSteps> reports, const std::vector<s
          wrapped_words("'Its dispatches' is the sum of their times, each measured by itself.", width);
 }
 
-/// Tokens per step of all timed rows of a model, those of chains included; 0 alone if no row names any.
-std::set<std::int64_t> tokens_of(std::span<const ModelSteps> reports, const std::string& model) {
-  std::set<std::int64_t> tokens;
+/// The sizes of a model's steps, and the tokens of its other timed rows, those of chains included; 0 tokens
+/// alone if no row names any.
+std::set<StepSize> sizes_of(std::span<const ModelSteps> reports, const std::string& model) {
+  std::set<StepSize> sizes;
   const auto add = [&](const RowInfo& info) {
-    if (info.model == model && info.tokens > 0) tokens.insert(info.tokens);
+    if (info.model == model && info.tokens > 0) sizes.insert({info.tokens});
   };
   for (const ModelSteps& steps : reports) {
     for (const ModelStep& step : steps.steps) {
-      if (step.model == model) tokens.insert(step.tokens);
+      if (step.model == model) sizes.insert(step_size(step));
     }
     for (const Record* row : steps.unplaced) add(row->info);
     for (const Record* row : steps.chains) add(row->info);
   }
-  return tokens.empty() ? std::set<std::int64_t>{0} : tokens;
+  return sizes.empty() ? std::set<StepSize>{{}} : sizes;
 }
 
 std::string model_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
                        const std::string& model, const StepsView& view) {
-  const std::set<std::int64_t> tokens = tokens_of(reports, model);
+  const std::set<StepSize> sizes = sizes_of(reports, model);
   std::string text = printable(model) + ": a step is the sum over its layers of median time x calls\n";
-  for (const std::int64_t count : tokens) {
-    const std::vector<DeviceStep> steps = steps_with(reports, devices, model, count);
+  for (const StepSize& size : sizes) {
+    const std::vector<DeviceStep> steps = steps_with(reports, devices, model, size);
     if (steps.empty()) continue;
-    Table table{{"ms per step", "ratio", "at ceilings", count == 0 ? "steps/s" : "tokens/s", "layers",
+    Table table{{"ms per step", "ratio", "at ceilings", size.tokens == 0 ? "steps/s" : "tokens/s", "layers",
                  "device", "op and setting"}};
     const ModelStep& fastest = *steps.front().step;  // complete ones come first
     for (const DeviceStep& step : steps)
       table.push_back(step_cells(step, fastest.is_complete() ? fastest.sum_us() : 0));
-    text += '\n' + title_of(count) + '\n' +
+    text += '\n' + title_of(size) + '\n' +
             text_table(table, {true, true, true, true, true, false, false}, view.width);
     text += ops_text(steps, view.width);
     for (const DeviceStep& step : steps) {
@@ -254,7 +315,7 @@ std::string model_text(std::span<const ModelSteps> reports, const std::vector<st
     }
   }
   return text + chains_text(reports, devices, model, view.width) +
-         missing_text(reports, devices, model, tokens, view.width);
+         missing_text(reports, devices, model, sizes, view.width);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -55,13 +56,17 @@ StepColumns columns_of_step() {
       of_step("model", "text", "the model", [](Step step) { return step.model; }),
       of_step("tokens", "number", "tokens that one step handles; 0: the model's ops have none",
               [](Step step) { return std::to_string(step.tokens); }),
+      of_step("context", "number",
+              "tokens up to and with the step's last one; absent: no layer of the step has a position",
+              [](Step step) { return step.context ? std::to_string(*step.context) : ""; }),
       of_step("op", "text", "the ops of the step's layers, joined by ' + '",
               [](Step step) { return step.op; }),
       of_step("dtype", "text", "type of the op's first tensor", [](Step step) { return step.dtype; }),
       of_step("cache", "text", "hot or cold, as in perf.csv", [](Step step) { return step.cache; }),
       of_step("shaders", "text", "folder of shaders searched before the embedded ones (--shaders)",
               [](Step step) { return step.shaders.value_or(""); }),
-      of_step("settings", "text", "parameters that distinguish steps of the same model, op and tokens",
+      of_step("settings", "text",
+              "parameters that distinguish steps of the same model, op, tokens and context",
               [](Step step) { return step.settings; }),
       of_step("params", "text", "parameters that all of the step's rows share",
               [](Step step) { return step.params; }),
@@ -103,9 +108,10 @@ StepColumns columns_of_time() {
        }},
       of_time("pct_peak", "%", "share of the nearer ceiling",
               [](const PerfResult& perf) { return positive(percent_of_peak(perf), 2); }),
-      {"gain_us", "us", "what the layer would gain in a step at the nearer ceiling",
+      {"gain_us", "us", "what the layer would gain in a step at the nearer ceiling; absent: that is unknown",
        [](const RunInfo&, const ModelStep&, const StepLayer& layer) {
-         return layer.step_us ? fixed(us_to_gain(*layer.row), 4) : "";
+         const std::optional<double> gain = gain_us_of(layer);
+         return gain ? fixed(*gain, 4) : "";
        }},
       of_step("sum_us", "us", "sum of step_us over the layers of the step",
               [](const ModelStep& step) { return positive(step.sum_us(), 4); }),
@@ -132,9 +138,10 @@ std::string ms_text(double us) {
   return fixed(us / us_per_ms, 3);
 }
 
-std::string tokens_text(std::int64_t tokens) {
-  if (tokens == 0) return "one run";
-  return std::to_string(tokens) + (tokens == 1 ? " token" : " tokens");
+std::string size_text(const ModelStep& step) {
+  const std::string context = step.context ? " at context " + std::to_string(*step.context) : "";
+  if (step.tokens == 0) return "one run" + context;
+  return std::to_string(step.tokens) + (step.tokens == 1 ? " token" : " tokens") + context;
 }
 
 std::string rate_text(const ModelStep& step) {
@@ -182,17 +189,22 @@ std::string lacking_names(const ModelStep& step) {
   return names;
 }
 
+std::string ceilings_text(const ModelStep& step) {
+  const std::optional<double> us = step.at_ceilings_us();
+  if (!us) return step.sum_us() > 0 ? "unknown" : "";
+  return bounded(step, "at least", ms_text(*us));
+}
+
 std::string overview(const ModelSteps& steps) {
   std::vector<Cells> rows = {
-      {"model", "tokens", "op", "setting", "ms per step", "at ceilings, ms", "per s", "missing"}};
+      {"model", "tokens", "context", "op", "setting", "ms per step", "at ceilings, ms", "per s", "missing"}};
   for (const ModelStep& step : steps.steps) {
     rows.push_back({markdown_cell(step.model), step.tokens == 0 ? "" : std::to_string(step.tokens),
-                    markdown_code(step.op), setting_text(step),
-                    bounded(step, "at least", ms_text(step.sum_us())),
-                    bounded(step, "at least", ms_text(step.at_ceilings_us())),
-                    bounded(step, "at most", rate_text(step)), lacking_names(step)});
+                    step.context ? std::to_string(*step.context) : "", markdown_code(step.op),
+                    setting_text(step), bounded(step, "at least", ms_text(step.sum_us())),
+                    ceilings_text(step), bounded(step, "at most", rate_text(step)), lacking_names(step)});
   }
-  return markdown_aligned(rows, {false, true, false, false, true, true, true, false});
+  return markdown_aligned(rows, {false, true, true, false, false, true, true, true, false});
 }
 
 bool has_ceilings(const ModelStep& step) {
@@ -238,14 +250,17 @@ std::string ops_table(const ModelStep& step) {
   std::vector<Cells> rows = {{"op", "layers", "ms per step", "% of sum", "to gain at ceilings, ms"}};
   for (const OpShare& share : shares) {
     rows.push_back({markdown_code(share.op), std::to_string(share.layers), ms_text(share.us),
-                    fixed(100 * share.us / step.sum_us(), 1), ms_text(share.gain_us)});
+                    fixed(100 * share.us / step.sum_us(), 1),
+                    share.gain_us ? ms_text(*share.gain_us) : "unknown"});
   }
   return '\n' + markdown_aligned(rows, {false, true, true, true, true});
 }
 
-std::string why_lacking(const StepLayer& layer) {
-  if (layer.row == nullptr)
-    return "no timed row; the report has the layer in " + markdown_code(layer.elsewhere->info.id);
+std::string why_lacking(const ModelStep& step, const StepLayer& layer) {
+  if (layer.row == nullptr) {
+    return why_no_row(step, layer) + "; the report has the layer in " +
+           markdown_code(layer.elsewhere->info.id);
+  }
   if (!has_figures(layer.row)) return status_text(*layer.row);
   return "its row does not say how often a step calls it (`calls`)";
 }
@@ -291,13 +306,13 @@ std::string verdict(const ModelStep& step) {
                                              rate_text(step) + rate_unit(step) + ". Missing from the sum:\n\n"
                                        : "There is no sum, as no layer has a time. Missing:\n\n";
   for (const StepLayer& layer : step.layers) {
-    if (!layer.step_us) text += list_item(layer, why_lacking(layer));
+    if (!layer.step_us) text += list_item(layer, why_lacking(step, layer));
   }
   return text;
 }
 
 std::string step_text(const ModelStep& step) {
-  std::string text = "\n### " + markdown_cell(step.model) + ", " + tokens_text(step.tokens) + ": " +
+  std::string text = "\n### " + markdown_cell(step.model) + ", " + size_text(step) + ": " +
                      markdown_code(step.op) + ", " + setting_text(step) + "\n\n";
   if (!step.params.empty()) text += "All layers: " + markdown_code(step.params) + "\n\n";
   return text + layers_table(step) + ops_table(step) + '\n' + verdict(step) + choices(step);

@@ -55,9 +55,9 @@ TEST(ModelStepsMarkdown, ShowsStepsLayersAndWhatNoSumHas) {
 
 Acme 12.3, assay 0.1.0+b1a8850ccc06, 2026-01-02T03:04:05Z
 
-| model | tokens | op       | setting | ms per step | at ceilings, ms | per s | missing |
-| ----- | -----: | -------- | ------- | ----------: | --------------: | ----: | ------- |
-| llama |      1 | `linear` | i8, hot |       0.640 |           0.313 |  1562 |         |
+| model | tokens | context | op       | setting | ms per step | at ceilings, ms | per s | missing |
+| ----- | -----: | ------: | -------- | ------- | ----------: | --------------: | ----: | ------- |
+| llama |      1 |         | `linear` | i8, hot |       0.640 |           0.313 |  1562 |         |
 
 ### llama, 1 token: `linear`, i8, hot
 
@@ -177,6 +177,30 @@ TEST(ModelStepsMarkdown, ShowsWhatEachOfSeveralOpsAdds) {
                         "| `norm`   |      1 |       0.640 |     50.0 |                   0.320 |\n"));
 }
 
+TEST(ModelStepsMarkdown, NamesTheContextOfAStepAndWhatLacksIt) {
+  std::vector<Record> records = whole_step();
+  for (const char* position : {"127", "4095"})
+    records.push_back(layer_row("attn.sdpa", "auto", 5, std::string("start_pos=") + position));
+  records.push_back(layer_row("attn.turn", "auto", 5, "start_pos=127"));
+  for (std::size_t i = 2; i < records.size(); ++i) records[i].info.op = records[i].info.layer;
+  const std::string text = steps_markdown_of(records);
+  EXPECT_THAT(text, HasSubstr("\n| llama |      1 |     128 | `linear + attn.sdpa + attn.turn` |"));
+  EXPECT_THAT(text, HasSubstr("\n### llama, 1 token at context 4096: "));
+  EXPECT_THAT(text, HasSubstr("- `attn.turn`: no timed row at context 4096; the report has the layer in "));
+  EXPECT_THAT(csv_of(records), HasSubstr("Acme GPU 9,llama,1,4096,linear + attn.sdpa,i8,hot,"));
+}
+
+TEST(ModelStepsMarkdown, SaysThatCeilingsAreUnknown) {
+  std::vector<Record> records = whole_step();
+  records.push_back(layer_row("norm", "auto", 40, ""));
+  records.back().info.op = "norm";
+  for (Record& record : records) record.perf->pct_peak_bw = record.perf->pct_peak_ops = 0;
+  const std::string text = steps_markdown_of(records);
+  EXPECT_THAT(text, HasSubstr("|       1.280 |         unknown |   781 |         |"));
+  EXPECT_THAT(text, HasSubstr("| `norm`   |      1 |       0.640 |     50.0 |                 unknown |"));
+  EXPECT_THAT(csv_of(records), HasSubstr(",40.0000,640.0000,,,1280.0000,true"));
+}
+
 TEST(ModelStepsMarkdown, CountsStepsWhereAModelHasNoTokens) {
   std::vector<Record> records = whole_step();
   for (Record& record : records) record.info.tokens = 0;
@@ -197,11 +221,11 @@ TEST(ModelStepsCsv, HasALineForEachLayer) {
   records[1].reason = "wrong";
   records.push_back(layer_row("head", "auto", 5, ""));
   records.back().info.tokens = 2;
-  const std::string step = "Acme GPU 9,llama,1,linear,i8,hot,,,group=32,";
+  const std::string step = "Acme GPU 9,llama,1,,linear,i8,hot,,,group=32,";
   EXPECT_THAT(
       csv_of(records),
       StartsWith(
-          "device,model,tokens,op,dtype,cache,shaders,settings,params,layer,layer_op,calls,"
+          "device,model,tokens,context,op,dtype,cache,shaders,settings,params,layer,layer_op,calls,"
           "layer_params,case,rows,impl,impl_auto,status,reason,time_us_p50,step_us,pct_peak,gain_us,sum_us,"
           "complete"
           "\r\n" +

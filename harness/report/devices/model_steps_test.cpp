@@ -305,6 +305,77 @@ TEST(ModelSteps, MixNoHotRowsOfLayersThatAreTimedColdToo) {
   EXPECT_EQ(steps.steps[1].sum_us(), 3 * 6);
 }
 
+/// A row of an op with a cache: its rows are as many as its position asks for.
+Record placed_row(const std::string& layer, const std::string& op, std::int64_t start, double median_us = 2) {
+  Record record = of_op(layer_row(layer, "auto", median_us), op, median_us);
+  record.info.params = "C=" + std::to_string(start + 4) + " H=8 start_pos=" + std::to_string(start);
+  return record;
+}
+
+TEST(ModelSteps, MixNoContexts) {
+  const RunReport report = test::report_of(
+      {placed_row("attn", "sdpa", 124, 1), placed_row("attn", "sdpa", 4092, 9),
+       placed_row("turn", "rotary", 124, 5), placed_row("turn", "rotary", 4092, 4), layer_row("up")});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 2U);
+  EXPECT_EQ(steps.steps[0].context, 128) << "the position of the first of four tokens is 124";
+  EXPECT_EQ(steps.steps[0].sum_us(), 3 * (1 + 5 + 2));
+  EXPECT_EQ(steps.steps[1].context, 4096);
+  EXPECT_EQ(steps.steps[1].sum_us(), 3 * (9 + 4 + 2)) << "and not the faster attention of 128";
+  for (const ModelStep& step : steps.steps) {
+    EXPECT_TRUE(step.is_complete());
+    EXPECT_EQ(step.settings, "") << "the rows of a cache are its context's";
+  }
+}
+
+TEST(ModelSteps, LackLayersThatHaveNoRowOfTheirContext) {
+  const RunReport report = test::report_of(
+      {placed_row("attn", "sdpa", 124), placed_row("attn", "sdpa", 4092), placed_row("turn", "rotary", 124)});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 2U);
+  EXPECT_TRUE(steps.steps[0].is_complete());
+  const ModelStep& later = steps.steps[1];
+  EXPECT_FALSE(later.is_complete());
+  EXPECT_EQ(later.layers[1].row, nullptr);
+  EXPECT_EQ(why_no_row(later, later.layers[1]), "no timed row at context 4096");
+}
+
+TEST(ModelSteps, DoNotBlameTheContextForALayerWithoutPosition) {
+  Record judged = layer_row("head");
+  judged.info.mode = "accu";
+  const RunReport report = test::report_of({placed_row("attn", "sdpa", 124), judged});
+  const ModelStep step = model_steps(report).steps.at(0);
+  EXPECT_EQ(why_no_row(step, step.layers[1]), "no timed row");
+}
+
+TEST(ModelSteps, TakeHotRowsOfTheirContextForColdSteps) {
+  const RunReport report =
+      test::report_of({cold(placed_row("attn", "sdpa", 124, 1)), cold(placed_row("attn", "sdpa", 4092, 9)),
+                       placed_row("turn", "rotary", 124, 5), placed_row("turn", "rotary", 4092, 4)});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 2U);
+  EXPECT_EQ(steps.steps[0].cache, "cold");
+  EXPECT_EQ(steps.steps[0].sum_us(), 3 * (1 + 5));
+  EXPECT_EQ(steps.steps[1].sum_us(), 3 * (9 + 4));
+}
+
+TEST(ModelSteps, TellSettingsFromContexts) {
+  Record roomy = placed_row("attn", "sdpa", 124);
+  roomy.info.params = "C=999 H=8 start_pos=124";
+  const RunReport report =
+      test::report_of({placed_row("attn", "sdpa", 124), roomy, placed_row("attn", "sdpa", 4092)});
+  const ModelSteps steps = model_steps(report);
+  ASSERT_EQ(steps.steps.size(), 3U);
+  EXPECT_EQ(steps.steps[0].settings, "C=128");
+  EXPECT_EQ(steps.steps[1].settings, "C=999");
+  EXPECT_EQ(steps.steps[2].context, 4096);
+}
+
+TEST(ModelSteps, HaveNoContextWhereAPositionIsNoNumber) {
+  const RunReport report = test::report_of({with_params(layer_row("up"), "start_pos=1x2")});
+  EXPECT_EQ(model_steps(report).steps.at(0).context, std::nullopt);
+}
+
 TEST(ModelSteps, KeepHotStepsOfOtherTokensAndShaders) {
   Record edited = of_op(layer_row("norm"), "norm");
   edited.info.shaders = "edited";
@@ -333,6 +404,15 @@ TEST(ModelSteps, SayWhatTheSumWouldBeAtTheCeilings) {
   const ModelStep step = model_steps(report).steps.at(0);
   EXPECT_EQ(step.sum_us(), 42);
   EXPECT_EQ(step.at_ceilings_us(), 15 + 12) << "a layer without a ceiling stays as it is";
+}
+
+TEST(ModelSteps, KnowNoSumAtCeilingsThatWereNotMeasured) {
+  Record unknown = layer_row("unknown", "auto", 4);
+  unknown.perf->pct_peak_bw = 0;
+  const RunReport report = test::report_of({unknown});
+  const ModelStep step = model_steps(report).steps.at(0);
+  EXPECT_EQ(step.at_ceilings_us(), std::nullopt);
+  EXPECT_EQ(step.by_op().at(0).gain_us, std::nullopt);
 }
 
 }  // namespace

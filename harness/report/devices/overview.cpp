@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <tuple>
 
 namespace assay {
 namespace {
@@ -136,15 +138,22 @@ std::string step_line(const ModelStep& step) {
   return us > 0 ? (step.is_complete() ? "" : ">= ") + fixed(us / us_per_ms, 3) : "none";
 }
 
-/// The fastest step of each model and number of tokens on each device.
+std::string context_text(const ModelStep& step) {
+  return step.context ? ", context " + std::to_string(*step.context) : "";
+}
+
+/// The fastest step of each model, number of tokens and context on each device.
 std::string models_text(std::span<const RunReport> reports, const std::vector<std::string>& devices,
                         std::size_t width) {
   std::vector<ModelSteps> all;
   for (const RunReport& report : reports) all.push_back(model_steps(report));
-  std::map<std::pair<std::string, std::int64_t>, std::vector<std::pair<const ModelStep*, std::size_t>>> steps;
+  std::map<std::tuple<std::string, std::int64_t, std::optional<std::int64_t>>,
+           std::vector<std::pair<const ModelStep*, std::size_t>>>
+      steps;
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (const ModelStep& step : all[i].steps) {
-      std::vector<std::pair<const ModelStep*, std::size_t>>& of = steps[{step.model, step.tokens}];
+      std::vector<std::pair<const ModelStep*, std::size_t>>& of =
+          steps[{step.model, step.tokens, step.context}];
       const auto own = std::ranges::find(of, i, &std::pair<const ModelStep*, std::size_t>::second);
       const auto order = [](const ModelStep& s) { return std::pair(!s.is_complete(), s.sum_us()); };
       if (own == of.end()) {
@@ -164,7 +173,8 @@ std::string models_text(std::span<const RunReport> reports, const std::vector<st
         continue;
       }
       table.push_back({step_line(*step), step->tokens > 0 ? std::to_string(step->tokens) : "",
-                       devices.size() > 1 ? devices[device] : "", printable(step->model + ", " + step->op)});
+                       devices.size() > 1 ? devices[device] : "",
+                       printable(step->model + context_text(*step) + ", " + step->op)});
     }
   }
   return "\nsteps of models, with the fastest op of each; --model NAME shows all\n" +

@@ -19,8 +19,8 @@ struct StepsView {
   bool layers = false;  ///< also show the layers of each step
 };
 
-/// The steps of models for a terminal: for each model and number of tokens the time of a step on each device,
-/// the fastest first, the layers missing from each sum, and the devices that have no such step.
+/// The steps of models for a terminal: for each model, number of tokens and context the time of a step on
+/// each device, the fastest first, the layers missing from each sum, and the devices that have no such step.
 std::string steps_text(std::span<const ModelSteps> reports, const StepsView& view);
 
 }  // namespace assay

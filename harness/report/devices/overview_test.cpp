@@ -127,6 +127,55 @@ TEST(Steps, OfSeveralOpsSayWhatEachAdds) {
                               "gain)\n\nmissing\n- B: no step; the report has no row of the model\n"));
 }
 
+TEST(Steps, SayWhichStepOfADeviceHasTheseShares) {
+  Record small = layer("up", 1, 100), large = layer("up", 1, 50), norm = layer("norm", 1, 50);
+  small.info.params = "group=32";
+  large.info.params = "group=128";
+  norm.info.op = "norm";
+  for (Record* row : {&small, &large}) row->perf->pct_peak_bw = 0;
+  RunReport report = report_on("A", {small, large, norm});
+  std::vector<ModelSteps> steps = {model_steps(report)};
+  EXPECT_THAT(
+      steps_text(steps, {.width = 200}),
+      HasSubstr("\n- A, i8, hot, group=128: linear 0.500 ms (50 %, ceiling unknown), norm 0.500 ms (50 %, "
+                "0.438 to gain)\n- A, i8, hot, group=32: linear 1.000 ms (67 %, "));
+  for (Record& row : report.records) row.perf->pct_peak_bw = 0;
+  steps = {model_steps(report)};
+  const std::string text = steps_text(steps, {.width = 200});
+  EXPECT_THAT(text, HasSubstr("        1.000  1.00x      unknown      1000  2 of 2  A "));
+  EXPECT_THAT(text,
+              HasSubstr("\nwhat each op adds, without ceilings, which are unknown\n- A, i8, hot, group=128: "
+                        "linear 0.500 ms (50 %), norm 0.500 ms (50 %)\n"));
+}
+
+Record attention(std::int64_t position, double median_us) {
+  Record record = layer("attn", 1, median_us);
+  record.info.op = "sdpa";
+  record.info.params = "start_pos=" + std::to_string(position);
+  return record;
+}
+
+TEST(Steps, OfEachContextAreApart) {
+  Record turned = attention(127, 30);
+  turned.info.op = "rotary";
+  turned.info.layer = "turn";
+  const std::vector<RunReport> reports = {
+      report_on("A", {layer("up", 1, 100), attention(127, 20), attention(4095, 60), turned}),
+      report_on("B", {layer("up", 1, 100), attention(127, 20), turned})};
+  std::vector<ModelSteps> steps;
+  for (const RunReport& report : reports) steps.push_back(model_steps(report));
+  const std::string text = steps_text(steps, {.width = 200});
+  EXPECT_THAT(text, HasSubstr("\ndecode, 1 token per step at context 128\n"));
+  EXPECT_THAT(text, HasSubstr("        1.500  1.00x        0.188       667  3 of 3  A  "));
+  EXPECT_THAT(text, HasSubstr("\ndecode, 1 token per step at context 4096\n"));
+  EXPECT_THAT(text, HasSubstr("     >= 1.600     >= 0.200    <= 625  2 of 3  A  "));
+  EXPECT_THAT(text,
+              HasSubstr("\n- A, decode, 1 token per step at context 4096, linear + sdpa, i8, hot: missing "
+                        "from the sum: turn (no timed row at context 4096)\n"));
+  EXPECT_THAT(text, HasSubstr("\n- B: no step with 1 token at context 4096\n"));
+  EXPECT_THAT(overview_text({reports.data(), 1}, 200), HasSubstr("llama, context 4096, linear + sdpa\n"));
+}
+
 TEST(Steps, ShowChainsBesideTheSums) {
   Record chain = layer("", 1, 70);
   chain.info.id = "net/a/WP/naive";

@@ -241,6 +241,7 @@ TEST(PageData, SumsTheStepsOfModels) {
   ASSERT_EQ(models.size(), 1U);
   EXPECT_EQ(models.at(0).at("model"), "net");
   EXPECT_EQ(models.at(0).at("setting"), "shuffle, i8, hot");
+  EXPECT_TRUE(models.at(0).at("context").is_null()) << "its rows have no position";
   EXPECT_EQ(models.at(0).at("us"), 20);
   EXPECT_EQ(models.at(0).at("at_ceilings_us"), 2.5);
   EXPECT_EQ(models.at(0).at("lacking"), json::parse(R"(["down"])"));

@@ -30,18 +30,30 @@ function groupBy(items, read) {
   return groups;
 }
 
-function titleOf(tokens) {
-  if (tokens === 0) return "one run";
-  return tokens === 1 ? "decode, 1 token per step" : `${count(tokens)} tokens per step`;
+function titleOf({tokens, context}) {
+  const at = context ? ` at context ${count(context)}` : "";
+  if (tokens === 0) return `one run${at}`;
+  return (tokens === 1 ? "decode, 1 token per step" : `${count(tokens)} tokens per step`) + at;
+}
+
+// Groups of steps that can be compared: of equally many tokens at one context.
+function bySize(steps) {
+  const groups = groupBy(steps, (step) => `${step.tokens} ${step.context || 0}`);
+  return [...groups.values()].sort(
+    ([a], [b]) => a.tokens - b.tokens || (a.context || 0) - (b.context || 0));
 }
 
 const milliseconds = (us) => significant(us / 1000, 4);
 
+// What an op would gain at its ceilings; null stands for ceilings that were not measured.
+const gainOf = (op) => op.gain_us === null ? "ceiling unknown" : `${milliseconds(op.gain_us)} ms to gain`;
+
+const shareOf = (op, step) => `${Math.round(100 * op.us / step.us)} %`;
+
 // The parts of a step by op: a bar whose length is the time, relative to the longest step of the table.
 function bar(step, longest) {
   const parts = step.ops.map((op, i) => {
-    const words = `${op.op}: ${milliseconds(op.us)} ms of ${op.layers} layers, ` +
-      `${milliseconds(op.us - op.gain_us)} ms at their ceilings`;
+    const words = `${op.op}: ${milliseconds(op.us)} ms of ${op.layers} layers, ` + gainOf(op);
     const part = element("span", {class: "part", title: words});
     part.style.width = `${100 * op.us / longest}%`;
     part.style.background = `var(--kind-${i % 8})`;
@@ -57,8 +69,7 @@ function bar(step, longest) {
 
 function opsOf(step) {
   if (step.ops.length < 2) return null;
-  const words = step.ops.map((op) => `${op.op} ${milliseconds(op.us)} ms, ` +
-      `${milliseconds(op.gain_us)} ms to gain`);
+  const words = step.ops.map((op) => `${op.op} ${milliseconds(op.us)} ms, ${shareOf(op, step)}, ${gainOf(op)}`);
   return element("div", {class: "note"}, words.join("; "));
 }
 
@@ -79,7 +90,7 @@ function rowOf(step, fastest, longest) {
   const cells = [
     bound + milliseconds(step.us),
     isWhole(step) && fastest > 0 ? times(step.us / fastest) : "",
-    bound + milliseconds(step.at_ceilings_us),
+    step.at_ceilings_us === null ? "unknown" : bound + milliseconds(step.at_ceilings_us),
     (isWhole(step) ? "" : "≤ ") + count(Math.round(rate)),
     `${step.layers - step.lacking.length} of ${step.layers}`,
   ];
@@ -90,27 +101,26 @@ function rowOf(step, fastest, longest) {
     element("td", {}, step.setting, bar(step, longest), opsOf(step), lackingOf(step)));
 }
 
-function tableOf(model, tokens, steps) {
+function tableOf(model, steps) {
   const sorted = steps.filter((step) => step.us > 0).sort(compareSteps);
   if (sorted.length === 0) return null;
   const fastest = isWhole(sorted[0]) ? sorted[0].us : 0;
   const longest = Math.max(...sorted.map((step) => step.us));
-  const caption = `${model}, ${titleOf(tokens)}`;
+  const caption = `${model}, ${titleOf(sorted[0])}`;
   return scrolling(caption,
     element("table", {class: "fold"}, element("caption", {}, caption),
       element("thead", {},
         element("tr", {}, element("th", {scope: "col"}, "device"),
-          ...headsOf(tokens).map((text) => element("th", {scope: "col", class: "number"}, text)),
+          ...headsOf(sorted[0].tokens).map((text) => element("th", {scope: "col", class: "number"}, text)),
           element("th", {scope: "col"}, "ops and setting"))),
       element("tbody", {}, ...sorted.map((step) => rowOf(step, fastest, longest)))));
 }
 
 function partOf(model, steps, isOpen) {
-  const byTokens = [...groupBy(steps, (step) => step.tokens)].sort(([a], [b]) => a - b);
   const devices = new Set(steps.map((step) => step.device.short_name));
   return element("details", {open: isOpen},
     element("summary", {}, element("b", {}, model), ` on ${[...devices].join(", ")}`),
-    ...byTokens.map(([tokens, ofTokens]) => tableOf(model, tokens, ofTokens)));
+    ...bySize(steps).map((ofSize) => tableOf(model, ofSize)));
 }
 
 // Draws the section, and removes it and its link if no report has a step.
