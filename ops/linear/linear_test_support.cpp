@@ -147,7 +147,9 @@ std::string PlacedOperandsTest::default_shader_on(const DeviceInfo& device, cons
 
 double PlacedOperandsTest::unit_error_on(const DeviceInfo& device, const Trial& made) {
   const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
-  return made.op->find_impl("coopmat")->unit_error({made.params, tensors, made.forms, device, made.tune});
+  return made.op->find_impl("coopmat")
+      ->unit_error({made.params, tensors, made.forms, device, made.tune})
+      .of_magnitude;
 }
 
 DeviceInfo h200() {
