@@ -11,8 +11,10 @@ namespace {
 void declare_compare(CLI::App& app, app::CompareOptions& options) {
   app.add_option("runs", options.runs, std::string("BASE NEW, each: ") + report_help)->expected(0, 2);
   app.add_option("--base", options.base,
-                 "A run for the base side (repeatable: the runs of a side are pooled)");
-  app.add_option("--new", options.next, "A run for the new side (repeatable: the runs of a side are pooled)");
+                 "A run for the base side (repeatable: the runs of a side are pooled)")
+      ->allow_extra_args(false);
+  app.add_option("--new", options.next, "A run for the new side (repeatable: the runs of a side are pooled)")
+      ->allow_extra_args(false);
   app.add_flag("--all", options.all, "Print every row, not only those that are not SAME");
   app.add_flag("--new-and-gone", options.new_and_gone,
                "List the rows that are NEW or GONE too, not only their number");

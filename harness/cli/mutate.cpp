@@ -16,8 +16,8 @@ constexpr std::uint64_t most_faults = 1'000'000;
 void add_choice(CLI::App& app, app::MutateOptions::Choice& choice) {
   app.add_option("shaders", choice.shaders,
                  "Files below shaders/ that get faults: names, paths or globs (default: all)");
-  app.add_option("--cases", choice.cases,
-                 "Case files or folders of them; repeatable (default: as for `run`)");
+  app.add_option("--cases", choice.cases, "Case files or folders of them; repeatable (default: as for `run`)")
+      ->allow_extra_args(false);
   CLI::Option* folder =
       app.add_option("--shaders", choice.folder, "Folder of GLSL files that replace assay's own")
           ->check(CLI::ExistingDirectory);

@@ -64,10 +64,12 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
   app.add_option("--filter", options.filter,
                  "Cases to select by id: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest; the id of a "
                  "cold row (.../cold) selects its whole case");
-  app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)");
-  app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)");
+  app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)")->allow_extra_args(false);
   add_op_folders(app, options.op_folders);
   app.add_option("--tier", options.tiers, "Tiers to select (repeatable; default: all)")
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
   app.add_option("--mode", options.mode, "Select only accuracy rows or only performance rows (default: both)")
       ->check(CLI::IsMember({"accu", "perf", "both"}));
@@ -93,10 +95,11 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
 }
 
 CLI::Option* add_op_folders(CLI::App& app, std::vector<std::filesystem::path>& folders) {
-  return app.add_option(
-      "--ops", folders,
-      "Folder with an op's manifest, op.yaml, or with folders that have one: its cases run, "
-      "and its reference, a program, is trusted (repeatable; docs/own-ops.md)");
+  return app
+      .add_option("--ops", folders,
+                  "Folder with an op's manifest, op.yaml, or with folders that have one: its cases run, "
+                  "and its reference, a program, is trusted (repeatable; docs/own-ops.md)")
+      ->allow_extra_args(false);
 }
 
 void add_benchmark_flag(CLI::App& app, bool& flag) {
