@@ -189,6 +189,27 @@ TEST_F(LoadOpsTest, WhatIsUpdatedInPlaceIsAnInputAndAnOutput) {
   EXPECT_EQ(program(loaded.ops[0], 3).dispatches[0].bindings[2].resource, Resource::tensor(2));
 }
 
+/// An index whose limit is a parameter had to be any up to a number.
+TEST_F(LoadOpsTest, ADomainMayDependOnParameters) {
+  const auto with_domain = [](const std::string& domain) {
+    std::string text = good;
+    const std::string x = "x: {dtype: dtype, shape: [n, 2]";
+    return text.replace(text.find(x), x.size(), x + ", domain: " + domain);
+  };
+  const LoadedOps loaded = load(with_domain("{role: index, lo: 0.5, hi: \"n * 2 - 1\"}"));
+  ASSERT_THAT(loaded.errors, IsEmpty());
+  const FillDomain domain = loaded.ops.front().tensors(params_of(4))[0].domain;
+  EXPECT_EQ(domain.role, FillRole::Index);
+  EXPECT_EQ(domain.lo, 0.5);
+  EXPECT_EQ(domain.hi, 7);
+  EXPECT_THAT(errors_in(with_domain("{lo: 0, hi: m}")),
+              HasSubstr("op.yaml:8:56: error: 'm' is unknown here"));
+  const LoadedOps empty = load(with_domain("{lo: 0, hi: n - 2}"));
+  ASSERT_THAT(empty.errors, IsEmpty());
+  EXPECT_THAT(error_of([&] { empty.ops.front().tensors(params_of(1)); }),
+              HasSubstr("op.yaml:8:56: the domain of 'x' is from 0 to -1 here, which is empty"));
+}
+
 TEST_F(LoadOpsTest, ReferencesOfOtherKindsAreStrict) {
   EXPECT_THAT(errors_with("{op: nothing}"), HasSubstr("unknown op of assay 'nothing'"));
   EXPECT_THAT(errors_with("{op: nothing, wth: {}}"), HasSubstr("did you mean 'with'?"));
