@@ -271,6 +271,18 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_THAT(errors("  one:", "  auto:"), HasSubstr("'auto' stands for the impl that assay chooses"));
 }
 
+/// Where no cases are read they were ignored, and keys of chains everywhere.
+TEST_F(LoadOpsTest, UnknownKeysAtTheTopAreErrors) {
+  EXPECT_THAT(errors("summary:", "summry:"), AllOf(HasSubstr("op.yaml:2:1: error: unknown key 'summry'"),
+                                                   HasSubstr("did you mean 'summary'?")));
+  EXPECT_THAT(errors("impls:", "imples:"), AllOf(HasSubstr("op.yaml:12:1: error: unknown key 'imples'"),
+                                                 HasSubstr("did you mean 'impls'?")));
+  EXPECT_THAT(errors("summary: y", "nodes: []\nsummary: y"),
+              HasSubstr("op.yaml:2:1: error: unknown key 'nodes'"));
+  EXPECT_THAT(errors("summary: y", "outputs: []\nsummary: y"),
+              HasSubstr("op.yaml:2:1: error: unknown key 'outputs'"));
+}
+
 /// The keys that a message lists as known.
 std::set<std::string> known_keys(const std::string& message) {
   std::set<std::string> keys;

@@ -2,6 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/base/text.h"
+#include "harness/cases/expansion/file_keys.h"
 #include "harness/cases/expansion/param_value.h"
 #include "harness/cases/expansion/setting.h"
 #include "harness/external/manifest/impl_reader.h"
@@ -225,6 +226,15 @@ class ManifestReader {
   }
 
   Manifest read() {
+    Problems problems;
+    problems.attempt([&] { cases::check_keys(root_, cases::manifest_keys()); });
+    problems.attempt([&] { read_parts(); });
+    problems.settle();
+    return std::move(made_);
+  }
+
+ private:
+  void read_parts() {
     read_head();
     if (const Node::Entry* params = root_.find_entry("params")) made_.params = read_params(*params);
     const Scope scope = scope_of(made_.params);
@@ -235,10 +245,8 @@ class ManifestReader {
     problems.attempt([&] { read_include_folders(); });
     problems.attempt([&] { made_.impls = read_impls(entry("impls"), made_, scope); });
     problems.settle();
-    return std::move(made_);
   }
 
- private:
   const Node::Entry& entry(const std::string& key) const {
     return required(root_, key, *root_.find_entry("op")->key, fmt::format("the manifest of '{}'", made_.op));
   }
