@@ -307,6 +307,9 @@ TEST_F(LoadOpsTest, TheSchemaHasTheKeysThatAreRead) {
   EXPECT_EQ(keys("shader: k.comp\n", "shader: k.comp\n        zzzzzz: 1\n"),
             properties(parts.at("dispatch")));
   EXPECT_EQ(keys("    tunables:", "    zzzzzz: 1\n    tunables:"), properties(parts.at("impl")));
+  EXPECT_EQ(keys("summary:", "zzzzzz: 1\nsummary:"), properties(schema));
+  EXPECT_EQ(keys("{s: {dtype", "{s: {zzzzzz: 1, dtype"),
+            properties(parts.at("impl").at("properties").at("scratch").at("additionalProperties")));
   EXPECT_EQ(keys("{ops: 2", "{zzzzzz: 1, ops: 2"), properties(schema.at("properties").at("work")));
   EXPECT_EQ(keys("{python: ref.py", "{zzzzzz: 1, python: ref.py"),
             properties(schema.at("properties").at("reference").at("oneOf").at(0)));
