@@ -258,6 +258,9 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
       HasSubstr("no value is at least 2 (min) and at most 1.5 (max)"));
   EXPECT_THAT(errors("  x: {dtype", "  n: {dtype"), HasSubstr("'n' is a parameter, too"));
   EXPECT_EQ(errors("WORD: {text: int}", "\"LOAD(b, i)\": {text: \"b[i]\"}"), "");
+  folder.write("twice/k.spv", "");
+  EXPECT_THAT(errors("shader: k.comp", "shader: k.spv"),
+              HasSubstr("op.yaml:23:9: error: a module is compiled, and cannot have #defines"));
   EXPECT_THAT(errors("WORD: {text", "\"A B\": {text"), HasSubstr("'A B' cannot be #defined"));
   EXPECT_THAT(errors("{text: int}", "{text: \"a\\nb\"}"), HasSubstr("the text of a #define is one line"));
   EXPECT_THAT(errors("  x: {dtype", "  y_bound: {dtype: f32, shape: [n]}\n  x: {dtype"),

@@ -259,6 +259,10 @@ class ImplReader {
   void read_defines(const Node& item, DeclaredDispatch& made) const {
     const Node::Entry* given = item.find_entry("defines");
     if (given == nullptr) return;
+    if (made.shader.ends_with(".spv")) {
+      throw Problem(diagnose(
+          *given->key, "a module is compiled, and cannot have #defines: name the .comp, or use constants"));
+    }
     if (!given->value->is_map())
       cases::wrong_type(*given->value, {given->key, "defines"}, "a map of #defines by name");
     for (const Node::Entry& one : given->value->entries) {
