@@ -14,6 +14,7 @@ using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::uint32_t count = 96;
 
@@ -419,8 +420,18 @@ void main() { y[gl_GlobalInvocationID.x] += x[gl_GlobalInvocationID.x]; }
   ShaderLibrary library({.directories = {}, .cache_directory = {}});
   const std::vector<Physical> tensors{words(count), words(count)};
   const std::vector<TensorAccess> access{TensorAccess::Read, TensorAccess::Write};
-  EXPECT_THAT(error_of([&] { Executable(device(), library, program, tensors, guard_bytes, access); }),
-              HasSubstr("where tensor 1 is bound, an output"));
+  const auto told = [&](const std::vector<TensorAccess>& allowed) {
+    return error_of([&] { Executable(device(), library, program, tensors, guard_bytes, allowed); });
+  };
+  EXPECT_THAT(told(access),
+              AllOf(HasSubstr("reads set 0, binding 1 ('Y'), an output: what the program before"),
+                    HasSubstr("A tensor that the op updates in place has `role: inout`"),
+                    Not(HasSubstr("free_access_because"))));
+  EXPECT_THAT(
+      told({TensorAccess::Read, TensorAccess::Read}),
+      AllOf(HasSubstr("writes set 0, binding 1 ('Y'), an input: what it leaves there the next program "
+                      "finds. A tensor"),
+            HasSubstr("`role: inout`")));
 }
 
 }  // namespace
