@@ -256,6 +256,14 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_THAT(
       errors("  n: {type: integer, min: 1}", "  n: {type: integer}\n  f: {type: number, min: 2, max: 1.5}"),
       HasSubstr("no value is at least 2 (min) and at most 1.5 (max)"));
+  EXPECT_THAT(errors("of: [f32, f16]", "of: [f32, f16, f32]"),
+              HasSubstr("op.yaml:5:40: error: the choice 'dtype' has the word 'f32' twice"));
+  EXPECT_THAT(errors("local: [64, 32]", "local: [64, 32, 64]"),
+              HasSubstr("op.yaml:14:32: error: 'local' has the value 64 twice"));
+  EXPECT_THAT(errors("local: [64, 32]", "local: [64, 0]"),
+              HasSubstr("op.yaml:14:28: error: a tunable is at least 1, and this is 0"));
+  EXPECT_THAT(errors("local: [64, 32]", "local: {min: -4, max: 8, default: 4}"),
+              HasSubstr("op.yaml:14:29: error: a tunable is at least 1, and this is -4"));
   EXPECT_THAT(errors("  x: {dtype", "  n: {dtype"), HasSubstr("'n' is a parameter, too"));
   EXPECT_EQ(errors("WORD: {text: int}", "\"LOAD(b, i)\": {text: \"b[i]\"}"), "");
   folder.write("twice/k.spv", "");

@@ -51,7 +51,12 @@ std::vector<std::string> words_of(const Node& map, const Node& caret, const std:
   if (!entry.value->is_list() || entry.value->items.empty())
     cases::wrong_type(*entry.value, {entry.key, "of"}, "a list of words");
   std::vector<std::string> words;
-  for (const Node* item : entry.value->items) words.push_back(cases::to_text(*item, {entry.key, "of"}));
+  for (const Node* item : entry.value->items) {
+    const std::string& word = cases::to_text(*item, {entry.key, "of"});
+    if (std::ranges::find(words, word) != words.end())
+      throw Problem(diagnose(*item, fmt::format("the choice '{}' has the word '{}' twice", name, word)));
+    words.push_back(word);
+  }
   return words;
 }
 
