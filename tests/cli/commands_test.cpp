@@ -188,7 +188,7 @@ TEST(Commands, ARepeatableOptionTakesOneValueEachTime) {
   EXPECT_EQ(assay({"list", "--tier", "smoke", "--tier", "ci", "--tier", "nightly", cases}).out, all);
   EXPECT_EQ(assay({"list", "--op", op, "--op", "q8ta_relu", cases}).out, all);
   for (const auto& [option, value] :
-       {std::pair("--device", "0"), std::pair("--inject-fault", "crash@none")}) {
+       {std::pair("--device", "0"), std::pair("--inject-fault", "abort@none")}) {
     const ProcessResult run = assay({"run", "--dry-run", option, value, cases});
     EXPECT_THAT(run.out, HasSubstr("4 rows")) << option << ": " << run.err;
   }
@@ -201,6 +201,14 @@ TEST(Commands, ARepeatableOptionTakesOneValueEachTime) {
   EXPECT_THAT(sides.err, Not(HasSubstr("twice")));
   const ProcessResult judged = assay({"judge", "--op", op, "--cases", cases, folder / "none"});
   EXPECT_THAT(judged.err, Not(HasSubstr("submission is required")));
+}
+
+TEST(Commands, ADryRunChecksInjectedFaults) {
+  const TemporaryFolder folder;
+  const ProcessResult run =
+      assay({"run", "--dry-run", folder.write("c.yaml", shuffle_cases), "--inject-fault", "earthquake@*"});
+  EXPECT_EQ(run.exit_code, 2) << run.out;
+  EXPECT_THAT(run.err, HasSubstr("--inject-fault 'earthquake@*' is not KIND@GLOB"));
 }
 
 TEST(Commands, AMissingFileIsALoadError) {
