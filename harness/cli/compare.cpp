@@ -20,11 +20,14 @@ void declare_compare(CLI::App& app, app::CompareOptions& options) {
                "List the rows that are NEW or GONE too, not only their number");
   app.add_option("--explain", options.explain,
                  "Explain how one row was compared (an id, a glob over ids, or a part of one id)");
-  app.add_option("--csv", options.csv, "Write every row as CSV to this file (- for stdout)");
-  app.add_option("--json", options.json,
-                 "Write every row with its blocks as JSON to this file (- for stdout)");
-  app.add_option("--markdown", options.markdown,
-                 "Write the rows that are not SAME as Markdown to this file (- for stdout)");
+  const CLI::Option* csv =
+      app.add_option("--csv", options.csv, "Write every row as CSV to this file (- for stdout)");
+  const CLI::Option* json = app.add_option(
+      "--json", options.json, "Write every row with its blocks as JSON to this file (- for stdout)");
+  const CLI::Option* markdown =
+      app.add_option("--markdown", options.markdown,
+                     "Write the rows that are not SAME as Markdown to this file (- for stdout)");
+  refuse_one_place(app, {csv, json, markdown});
   app.add_option("--fail-on", options.fail_on,
                  "Changes that make the exit code 1, separated by commas, or 'none'")
       ->capture_default_str();

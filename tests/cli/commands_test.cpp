@@ -211,6 +211,24 @@ TEST(Commands, ADryRunChecksInjectedFaults) {
   EXPECT_THAT(run.err, HasSubstr("--inject-fault 'earthquake@*' is not KIND@GLOB"));
 }
 
+/// Two outputs went to stdout, one after the other; of two in one file the last was left.
+TEST(Commands, TwoOutputsDoNotGoToOnePlace) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "x";
+  const std::string same = folder / "./x";
+  for (const std::string command : {"compare", "pivot", "summary"}) {
+    for (const auto& [csv, markdown] :
+         {std::pair(std::string("-"), std::string("-")), std::pair(file, same)}) {
+      const ProcessResult result = assay({command, "a", "b", "--csv", csv, "--markdown", markdown});
+      EXPECT_EQ(result.exit_code, 2);
+      EXPECT_THAT(result.err, HasSubstr("--markdown: --csv goes to '" + csv + "' as well"));
+    }
+  }
+  EXPECT_THAT(assay({"compare", "a", "b", "--json", "-", "--csv", "-"}).err, HasSubstr("as well"));
+  EXPECT_THAT(assay({"compare", "a", "b", "--csv", "/dev/null", "--markdown", "/dev/null"}).err,
+              Not(HasSubstr("as well")));
+}
+
 TEST(Commands, AMissingFileIsALoadError) {
   const ProcessResult result = assay({"list", "/no/such/file.yaml"});
   EXPECT_EQ(result.exit_code, 2);
