@@ -364,6 +364,15 @@ TEST_F(External, ANewOpPassesAsItIsWritten) {
   EXPECT_THAT(again.err, HasSubstr("already exists and is not changed"));
 }
 
+/// Python could not read the reference that was written, or its arrays were not NumPy's.
+TEST_F(External, ANewOpHasNoNameThatPythonNeeds) {
+  for (const std::string name : {"lambda", "pass", "np", "numpy"}) {
+    const ProcessResult result = assay({"new-op", name, "--external", "--dir", folder.path().string()});
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_THAT(result.err, HasSubstr("naming an op '" + name + "': the word has a meaning in Python"));
+  }
+}
+
 TEST_F(External, TheExampleOfTheDocumentIsTheOpOfThisFolder) {
   const std::string document = read_file(fs::path(ASSAY_SOURCE_DIR) / "docs/own-ops.md");
   const std::string op = read_file(here / "row_softmax/op.yaml");
