@@ -11,18 +11,23 @@ namespace {
 void declare_compare(CLI::App& app, app::CompareOptions& options) {
   app.add_option("runs", options.runs, std::string("BASE NEW, each: ") + report_help)->expected(0, 2);
   app.add_option("--base", options.base,
-                 "A run for the base side (repeatable: the runs of a side are pooled)");
-  app.add_option("--new", options.next, "A run for the new side (repeatable: the runs of a side are pooled)");
+                 "A run for the base side (repeatable: the runs of a side are pooled)")
+      ->allow_extra_args(false);
+  app.add_option("--new", options.next, "A run for the new side (repeatable: the runs of a side are pooled)")
+      ->allow_extra_args(false);
   app.add_flag("--all", options.all, "Print every row, not only those that are not SAME");
   app.add_flag("--new-and-gone", options.new_and_gone,
                "List the rows that are NEW or GONE too, not only their number");
   app.add_option("--explain", options.explain,
                  "Explain how one row was compared (an id, a glob over ids, or a part of one id)");
-  app.add_option("--csv", options.csv, "Write every row as CSV to this file (- for stdout)");
-  app.add_option("--json", options.json,
-                 "Write every row with its blocks as JSON to this file (- for stdout)");
-  app.add_option("--markdown", options.markdown,
-                 "Write the rows that are not SAME as Markdown to this file (- for stdout)");
+  const CLI::Option* csv =
+      app.add_option("--csv", options.csv, "Write every row as CSV to this file (- for stdout)");
+  const CLI::Option* json = app.add_option(
+      "--json", options.json, "Write every row with its blocks as JSON to this file (- for stdout)");
+  const CLI::Option* markdown =
+      app.add_option("--markdown", options.markdown,
+                     "Write the rows that are not SAME as Markdown to this file (- for stdout)");
+  refuse_one_place(app, {csv, json, markdown});
   app.add_option("--fail-on", options.fail_on,
                  "Changes that make the exit code 1, separated by commas, or 'none'")
       ->capture_default_str();

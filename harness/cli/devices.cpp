@@ -36,7 +36,8 @@ struct DevicesOptions {
 
 void declare_devices(CLI::App& app, DevicesOptions& options) {
   app.add_option("--device", options.devices,
-                 "Device to describe: index, UUID or part of the name; repeatable (default: all)");
+                 "Device to describe: index, UUID or part of the name; repeatable (default: all)")
+      ->allow_extra_args(false);
   app.add_flag(
       "--ceilings", options.ceilings,
       "Measure the ceilings of each device (bandwidth by footprint, arithmetic, dispatch spacing) and "

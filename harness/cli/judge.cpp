@@ -12,15 +12,18 @@ namespace assay::cli {
 namespace {
 
 void add_judged_rows(CLI::App& app, app::JudgeOptions& options) {
-  CLI::Option* ops = app.add_option(
-      "--op", options.ops, "Ops to judge by (names or globs; repeatable; default: all that use the shaders)");
+  CLI::Option* ops =
+      app.add_option("--op", options.ops,
+                     "Ops to judge by (names or globs; repeatable; default: all that use the shaders)")
+          ->allow_extra_args(false);
   app.add_option(
          "--filter", options.filter,
          "Ids to judge by, of every tier and size: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest")
       ->excludes(ops);
   add_op_folders(app, options.op_folders);
   app.add_option("--cases", options.cases,
-                 "Case files or folders of them; repeatable (default: as for `run`)");
+                 "Case files or folders of them; repeatable (default: as for `run`)")
+      ->allow_extra_args(false);
   app.add_option("--rows", options.rows,
                  "Number of rows per stage, drawn at random; at least one of each op that is judged")
       ->check(whole_number(1, 10000))

@@ -5,8 +5,12 @@
 #include "harness/commands/stop_signal.h"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <iostream>
+#include <vector>
 
 namespace assay::cli {
 namespace {
@@ -16,8 +20,8 @@ constexpr std::uint64_t most_faults = 1'000'000;
 void add_choice(CLI::App& app, app::MutateOptions::Choice& choice) {
   app.add_option("shaders", choice.shaders,
                  "Files below shaders/ that get faults: names, paths or globs (default: all)");
-  app.add_option("--cases", choice.cases,
-                 "Case files or folders of them; repeatable (default: as for `run`)");
+  app.add_option("--cases", choice.cases, "Case files or folders of them; repeatable (default: as for `run`)")
+      ->allow_extra_args(false);
   CLI::Option* folder =
       app.add_option("--shaders", choice.folder, "Folder of GLSL files that replace assay's own")
           ->check(CLI::ExistingDirectory);
@@ -38,17 +42,52 @@ void add_choice(CLI::App& app, app::MutateOptions::Choice& choice) {
       ->capture_default_str();
 }
 
+/// An option whose folder's journal decides other options, which cannot be given with it.
+struct Decides {
+  const CLI::Option* option;
+  std::vector<const CLI::Option*> others;
+};
+
+void refuse_others(const Decides& by) {
+  if (by.option->count() == 0) return;
+  for (const CLI::Option* other : by.others) {
+    if (other->count() == 0) continue;
+    throw CLI::ValidationError(
+        by.option->get_name(),
+        fmt::format("a run keeps the choice that it was started with, so {} cannot be given; for another "
+                    "choice start another run with --out",
+                    other->get_name()));
+  }
+}
+
+/// The options that are declared, without --help.
+std::vector<const CLI::Option*> declared_options(const CLI::App& app) {
+  std::vector<const CLI::Option*> options;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option != app.get_help_ptr()) options.push_back(option);
+  }
+  return options;
+}
+
 void declare_mutate(CLI::App& app, app::MutateOptions& options) {
   add_choice(app, options.choice);
+  const std::vector<const CLI::Option*> choice = declared_options(app);
   CLI::Option* resume = app.add_option("--resume", options.resume,
                                        "Finish the run in this folder; what it was about is taken from there")
                             ->check(CLI::ExistingDirectory);
-  app.add_option("--merge", options.merge,
-                 "Folders of the shards of a run: write their one matrix to --out, and try nothing")
-      ->check(CLI::ExistingDirectory)
-      ->excludes(resume);
-  app.add_option("--out", options.out, "Folder for faults.jsonl, kill_matrix.csv and faults.md")
-      ->capture_default_str();
+  const CLI::Option* merge =
+      app.add_option("--merge", options.merge,
+                     "Folders of the shards of a run: write their one matrix to --out, and try nothing")
+          ->check(CLI::ExistingDirectory)
+          ->excludes(resume);
+  const CLI::Option* out =
+      app.add_option("--out", options.out, "Folder for faults.jsonl, kill_matrix.csv and faults.md")
+          ->capture_default_str();
+  std::vector<const CLI::Option*> choice_and_out = choice;
+  choice_and_out.push_back(out);
+  app.parse_complete_callback([by = std::array{Decides{resume, choice_and_out}, Decides{merge, choice}}] {
+    std::ranges::for_each(by, refuse_others);
+  });
   app.add_option("--equivalent", options.equivalent,
                  "List of faults that no row can show (default: equivalent.yaml in the folder of shaders)")
       ->check(CLI::ExistingFile);

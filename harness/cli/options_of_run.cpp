@@ -146,8 +146,9 @@ class RunDeclaration {
 
   void add_devices() {
     app_.add_option(
-        "--device", options_.devices,
-        "Device to run on: index, UUID or part of the name; repeatable, or 'all' (default: the best)");
+            "--device", options_.devices,
+            "Device to run on: index, UUID or part of the name; repeatable, or 'all' (default: the best)")
+        ->allow_extra_args(false);
     add_as_if(app_, options_.as_if,
               "Plan, refuse and choose as on another device, and run what both can run: ");
     app_.add_option("--expect-device", options_.expect_device,
@@ -270,7 +271,8 @@ class RunDeclaration {
         ->check(whole_number(0, 1024));
     app_.add_option("--inject-fault", options_.injected_faults,
                     "KIND@GLOB: make the worker crash, hang or lose its device in rows whose ids match, to "
-                    "test that the run survives it; repeatable");
+                    "test that the run survives it; repeatable")
+        ->allow_extra_args(false);
     of_attempt(app_.add_option("--max-failures", options_.attempt.max_failures,
                                "Stop after this many rows have failed; the rest are MISSING until --resume "
                                "(which may set a new limit) runs them"))

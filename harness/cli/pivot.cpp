@@ -20,8 +20,11 @@ std::vector<std::string> columns_of_figures() {
 
 void declare_pivot(CLI::App& app, app::PivotOptions& options) {
   app.add_option("reports", options.reports, report_help)->required();
-  app.add_option("--csv", options.csv, "Write the table of times as CSV to this file (- for stdout)");
-  app.add_option("--markdown", options.markdown, "Write the tables as Markdown to this file (- for stdout)");
+  const CLI::Option* csv =
+      app.add_option("--csv", options.csv, "Write the table of times as CSV to this file (- for stdout)");
+  const CLI::Option* markdown = app.add_option("--markdown", options.markdown,
+                                               "Write the tables as Markdown to this file (- for stdout)");
+  refuse_one_place(app, {csv, markdown});
   app.add_option("--figure", options.figure,
                  "Compare this column of perf.csv, in text and Markdown; the CSV has all of them")
       ->check(CLI::IsMember(columns_of_figures()))

@@ -6,10 +6,13 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace assay::cli {
 namespace {
@@ -22,6 +25,19 @@ std::optional<Number> number_in(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+}
+
+/// Where an output goes: the file by all of its names, or "-".
+std::filesystem::path place_of(const std::string& output) {
+  if (output == "-") return output;
+  std::error_code error;
+  return std::filesystem::weakly_canonical(std::filesystem::absolute(output, error), error);
+}
+
+/// Whether it is no file that one output would write over another's, such as /dev/null.
+bool is_device(const std::string& output) {
+  std::error_code error;
+  return std::filesystem::exists(output, error) && !std::filesystem::is_regular_file(output, error);
 }
 
 /// Makes a check from the range in words and a function that says whether a text is in it.
@@ -64,10 +80,12 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
   app.add_option("--filter", options.filter,
                  "Cases to select by id: POS[:POS...][-NEG[:NEG...]], globs as in GoogleTest; the id of a "
                  "cold row (.../cold) selects its whole case");
-  app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)");
-  app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)");
+  app.add_option("--impl", options.impls, "Impls to select (names or globs; repeatable)")
+      ->allow_extra_args(false);
+  app.add_option("--op", options.ops, "Ops to select (names or globs; repeatable)")->allow_extra_args(false);
   add_op_folders(app, options.op_folders);
   app.add_option("--tier", options.tiers, "Tiers to select (repeatable; default: all)")
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"smoke", "ci", "nightly"}));
   app.add_option("--mode", options.mode, "Select only accuracy rows or only performance rows (default: both)")
       ->check(CLI::IsMember({"accu", "perf", "both"}));
@@ -93,10 +111,11 @@ void add_case_options(CLI::App& app, app::CaseOptions& options) {
 }
 
 CLI::Option* add_op_folders(CLI::App& app, std::vector<std::filesystem::path>& folders) {
-  return app.add_option(
-      "--ops", folders,
-      "Folder with an op's manifest, op.yaml, or with folders that have one: its cases run, "
-      "and its reference, a program, is trusted (repeatable; docs/own-ops.md)");
+  return app
+      .add_option("--ops", folders,
+                  "Folder with an op's manifest, op.yaml, or with folders that have one: its cases run, "
+                  "and its reference, a program, is trusted (repeatable; docs/own-ops.md)")
+      ->allow_extra_args(false);
 }
 
 void add_benchmark_flag(CLI::App& app, bool& flag) {
@@ -106,6 +125,22 @@ void add_benchmark_flag(CLI::App& app, bool& flag) {
 CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file) {
   return app.add_option("--github-summary", file,
                         "Append a Markdown summary to this file, such as $GITHUB_STEP_SUMMARY");
+}
+
+void refuse_one_place(CLI::App& app, const std::vector<const CLI::Option*>& outputs) {
+  app.parse_complete_callback([outputs] {
+    std::map<std::filesystem::path, const CLI::Option*> seen;
+    for (const CLI::Option* option : outputs) {
+      if (option->count() == 0) continue;
+      const std::string& text = option->results().back();
+      const auto [other, is_new] = seen.emplace(place_of(text), option);
+      const bool is_taken = !is_new && (text == "-" || !is_device(text));
+      if (!is_taken) continue;
+      throw CLI::ValidationError(option->get_name(),
+                                 fmt::format("{} goes to '{}' as well: name another file",
+                                             other->second->get_name(), other->second->results().back()));
+    }
+  });
 }
 
 void add_run_noise(CLI::App& app, std::filesystem::path& file, const std::string& help) {

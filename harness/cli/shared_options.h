@@ -47,6 +47,8 @@ inline constexpr const char* runs_help =
 void add_case_options(CLI::App& app, app::CaseOptions& options);
 /// Adds --ops, folders of ops that manifests declare.
 CLI::Option* add_op_folders(CLI::App& app, std::vector<std::filesystem::path>& folders);
+/// Refuses two of these options that write to the same file, or both to stdout.
+void refuse_one_place(CLI::App& app, const std::vector<const CLI::Option*>& outputs);
 void add_benchmark_flag(CLI::App& app, bool& flag);
 CLI::Option* add_github_summary(CLI::App& app, std::filesystem::path& file);
 /// Adds --run-noise, a file that `assay compare --keep-run-noise` wrote.

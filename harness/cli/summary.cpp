@@ -13,9 +13,12 @@ void declare_summary(CLI::App& app, app::SummaryOptions& options) {
                  "Print the cost of a step of these models on each device (names or globs; repeatable)")
       ->allow_extra_args(false);
   app.add_flag("--layers", options.layers, "Also print the layers of each step");
-  app.add_option("--csv", options.csv, "Write the layers of all steps as CSV to this file (- for stdout)");
-  app.add_option("--markdown", options.markdown,
-                 "Write the steps and their layers as Markdown to this file (- for stdout)");
+  const CLI::Option* csv = app.add_option("--csv", options.csv,
+                                          "Write the layers of all steps as CSV to this file (- for stdout)");
+  const CLI::Option* markdown =
+      app.add_option("--markdown", options.markdown,
+                     "Write the steps and their layers as Markdown to this file (- for stdout)");
+  refuse_one_place(app, {csv, markdown});
 }
 
 }  // namespace

@@ -62,8 +62,9 @@ void declare_tune(CLI::App& app, app::TuneOptions& options) {
       ->check(positive_number(most_seconds))
       ->capture_default_str();
   app.add_option(
-      "--inject-fault", options.injected_faults,
-      "KIND@GLOB: see `run`, to test that a candidate that crashes or hangs costs itself; repeatable");
+         "--inject-fault", options.injected_faults,
+         "KIND@GLOB: see `run`, to test that a candidate that crashes or hangs costs itself; repeatable")
+      ->allow_extra_args(false);
   app.add_flag("-v,--verbose", options.verbose, "Also print the output of its runs");
   app.footer(
       "Exit code: 0 the file is written, without entries if nothing is clearly better than the built-in "

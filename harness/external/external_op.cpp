@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 #include "harness/base/file.h"
 #include "harness/base/hash.h"
+#include "harness/base/text.h"
 #include "harness/external/manifest_at_point.h"
 #include "harness/external/other_op.h"
 #include "harness/external/python/python_reference.h"
@@ -74,18 +75,33 @@ std::string shape_param(const DeclaredTensor& tensor) {
   return name == nullptr ? "" : *name;
 }
 
+double real_of(const Number& number) {
+  return std::visit([](auto value) { return static_cast<double>(value); }, number);
+}
+
+/// The values that a tensor may take at a point.
+FillDomain domain_at(const DeclaredTensor& declared, const Lookup& lookup) {
+  FillDomain domain = declared.domain;
+  if (declared.domain_lo) domain.lo = real_of(declared.domain_lo->evaluate_number(lookup));
+  if (declared.domain_hi) domain.hi = real_of(declared.domain_hi->evaluate_number(lookup));
+  if (domain.lo <= domain.hi) return domain;
+  const PlacedExpression& end = declared.domain_hi ? *declared.domain_hi : *declared.domain_lo;
+  throw Error(fmt::format("{}: the domain of '{}' is from {} to {} here, which is empty", end.place(),
+                          declared.name, shortest(domain.lo), shortest(domain.hi)));
+}
+
 TensorSpec spec_at(const DeclaredTensor& declared, const Params& params) {
+  const Variables variables{params};
   TensorSpec spec{.name = declared.name,
                   .role = declared.is_output() ? TensorSpec::Role::Output : TensorSpec::Role::Input,
                   .constant = declared.constant,
                   .dtype = dtype_at(declared.dtype, params),
                   .forms = declared.forms,
-                  .domain = declared.domain,
+                  .domain = domain_at(declared, variables.lookup()),
                   .output_class = declared.output_class,
                   .constant_because = declared.constant_because,
                   .copy_because = declared.copy_because,
                   .ends_because = declared.ends_because};
-  const Variables variables{params};
   spec.shape = shape_param(declared).empty()
                    ? shape_at(std::get<std::vector<PlacedExpression>>(declared.shape), variables.lookup(),
                               fmt::format("the tensor '{}'", declared.name))

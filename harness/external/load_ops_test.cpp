@@ -189,6 +189,27 @@ TEST_F(LoadOpsTest, WhatIsUpdatedInPlaceIsAnInputAndAnOutput) {
   EXPECT_EQ(program(loaded.ops[0], 3).dispatches[0].bindings[2].resource, Resource::tensor(2));
 }
 
+/// An index whose limit is a parameter had to be any up to a number.
+TEST_F(LoadOpsTest, ADomainMayDependOnParameters) {
+  const auto with_domain = [](const std::string& domain) {
+    std::string text = good;
+    const std::string x = "x: {dtype: dtype, shape: [n, 2]";
+    return text.replace(text.find(x), x.size(), x + ", domain: " + domain);
+  };
+  const LoadedOps loaded = load(with_domain("{role: index, lo: 0.5, hi: \"n * 2 - 1\"}"));
+  ASSERT_THAT(loaded.errors, IsEmpty());
+  const FillDomain domain = loaded.ops.front().tensors(params_of(4))[0].domain;
+  EXPECT_EQ(domain.role, FillRole::Index);
+  EXPECT_EQ(domain.lo, 0.5);
+  EXPECT_EQ(domain.hi, 7);
+  EXPECT_THAT(errors_in(with_domain("{lo: 0, hi: m}")),
+              HasSubstr("op.yaml:8:56: error: 'm' is unknown here"));
+  const LoadedOps empty = load(with_domain("{lo: 0, hi: n - 2}"));
+  ASSERT_THAT(empty.errors, IsEmpty());
+  EXPECT_THAT(error_of([&] { empty.ops.front().tensors(params_of(1)); }),
+              HasSubstr("op.yaml:8:56: the domain of 'x' is from 0 to -1 here, which is empty"));
+}
+
 TEST_F(LoadOpsTest, ReferencesOfOtherKindsAreStrict) {
   EXPECT_THAT(errors_with("{op: nothing}"), HasSubstr("unknown op of assay 'nothing'"));
   EXPECT_THAT(errors_with("{op: nothing, wth: {}}"), HasSubstr("did you mean 'with'?"));
@@ -235,8 +256,19 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_THAT(
       errors("  n: {type: integer, min: 1}", "  n: {type: integer}\n  f: {type: number, min: 2, max: 1.5}"),
       HasSubstr("no value is at least 2 (min) and at most 1.5 (max)"));
+  EXPECT_THAT(errors("of: [f32, f16]", "of: [f32, f16, f32]"),
+              HasSubstr("op.yaml:5:40: error: the choice 'dtype' has the word 'f32' twice"));
+  EXPECT_THAT(errors("local: [64, 32]", "local: [64, 32, 64]"),
+              HasSubstr("op.yaml:14:32: error: 'local' has the value 64 twice"));
+  EXPECT_THAT(errors("local: [64, 32]", "local: [64, -32]"),
+              HasSubstr("op.yaml:14:28: error: a tunable is at least 0, and this is -32"));
+  EXPECT_THAT(errors("local: [64, 32]", "local: {min: -4, max: 8, default: 4}"),
+              HasSubstr("op.yaml:14:29: error: a tunable is at least 0, and this is -4"));
   EXPECT_THAT(errors("  x: {dtype", "  n: {dtype"), HasSubstr("'n' is a parameter, too"));
   EXPECT_EQ(errors("WORD: {text: int}", "\"LOAD(b, i)\": {text: \"b[i]\"}"), "");
+  folder.write("twice/k.spv", "");
+  EXPECT_THAT(errors("shader: k.comp", "shader: k.spv"),
+              HasSubstr("op.yaml:23:9: error: a module is compiled, and cannot have #defines"));
   EXPECT_THAT(errors("WORD: {text", "\"A B\": {text"), HasSubstr("'A B' cannot be #defined"));
   EXPECT_THAT(errors("{text: int}", "{text: \"a\\nb\"}"), HasSubstr("the text of a #define is one line"));
   EXPECT_THAT(errors("  x: {dtype", "  y_bound: {dtype: f32, shape: [n]}\n  x: {dtype"),
@@ -248,6 +280,18 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
       errors("{dtype: dtype, shape: [n, 2]}", "{dtype: dtype, shape: [n, 2], domain: {lo: 2, hi: 1}}"),
       HasSubstr("begins after its end"));
   EXPECT_THAT(errors("  one:", "  auto:"), HasSubstr("'auto' stands for the impl that assay chooses"));
+}
+
+/// Where no cases are read they were ignored, and keys of chains everywhere.
+TEST_F(LoadOpsTest, UnknownKeysAtTheTopAreErrors) {
+  EXPECT_THAT(errors("summary:", "summry:"), AllOf(HasSubstr("op.yaml:2:1: error: unknown key 'summry'"),
+                                                   HasSubstr("did you mean 'summary'?")));
+  EXPECT_THAT(errors("impls:", "imples:"), AllOf(HasSubstr("op.yaml:12:1: error: unknown key 'imples'"),
+                                                 HasSubstr("did you mean 'impls'?")));
+  EXPECT_THAT(errors("summary: y", "nodes: []\nsummary: y"),
+              HasSubstr("op.yaml:2:1: error: unknown key 'nodes'"));
+  EXPECT_THAT(errors("summary: y", "outputs: []\nsummary: y"),
+              HasSubstr("op.yaml:2:1: error: unknown key 'outputs'"));
 }
 
 /// The keys that a message lists as known.
@@ -274,6 +318,9 @@ TEST_F(LoadOpsTest, TheSchemaHasTheKeysThatAreRead) {
   EXPECT_EQ(keys("shader: k.comp\n", "shader: k.comp\n        zzzzzz: 1\n"),
             properties(parts.at("dispatch")));
   EXPECT_EQ(keys("    tunables:", "    zzzzzz: 1\n    tunables:"), properties(parts.at("impl")));
+  EXPECT_EQ(keys("summary:", "zzzzzz: 1\nsummary:"), properties(schema));
+  EXPECT_EQ(keys("{s: {dtype", "{s: {zzzzzz: 1, dtype"),
+            properties(parts.at("impl").at("properties").at("scratch").at("additionalProperties")));
   EXPECT_EQ(keys("{ops: 2", "{zzzzzz: 1, ops: 2"), properties(schema.at("properties").at("work")));
   EXPECT_EQ(keys("{python: ref.py", "{zzzzzz: 1, python: ref.py"),
             properties(schema.at("properties").at("reference").at("oneOf").at(0)));

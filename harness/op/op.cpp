@@ -50,8 +50,8 @@ Reason against_tensor(const Dispatch& dispatch, const TensorSpec& spec) {
   return fmt::format(
       "setup dispatch '{}' binds the input '{}', which differs from run to run, but setup runs once, "
       "untimed: it may read only constant inputs. Give the dispatch the role "
-      "'op', or declare TensorSpec::constant if '{}' is a weight, a scale or a bias",
-      dispatch.label, spec.name, spec.name);
+      "'op', or declare {} if '{}' is a weight, a scale or a bias",
+      dispatch.label, spec.name, dispatch.external ? "`constant: true`" : "TensorSpec::constant", spec.name);
 }
 
 bool binds(const Dispatch& dispatch, Resource resource) {

@@ -232,6 +232,11 @@ TEST(SetupRules, ActivationsAreRefusedByName) {
   EXPECT_THAT(
       broken_setup_rule(program({setup({w, packed}), setup({x, packed}), product}), tensors()),
       Optional(HasSubstr("setup dispatch 'pack' binds the input 'x', which differs from run to run")));
+  Dispatch declared = setup({x, packed});
+  declared.external.emplace();
+  EXPECT_THAT(broken_setup_rule(program({setup({w, packed}), declared, product}), tensors()),
+              Optional(HasSubstr("or declare `constant: true` if 'x' is a weight")))
+      << "a manifest has no TensorSpec";
 }
 
 TEST(SetupRules, OutputsAreRefusedByName) {

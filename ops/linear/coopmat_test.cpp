@@ -305,8 +305,8 @@ TEST_F(CoopmatTest, TheUnitErrorSaysThatWeightsAreRounded) {
   const auto unit_error = [this](const std::string& op) {
     const Trial made = trial(op, {5, 64, 20});
     const std::vector<TensorSpec> tensors = made.op->tensors(made.params);
-    return made.op->find_impl("coopmat")->unit_error(
-        BuildContext(made.params, tensors, made.forms, gpu, made.tune));
+    const BuildContext context(made.params, tensors, made.forms, gpu, made.tune);
+    return made.op->find_impl("coopmat")->unit_error(context).of_magnitude;
   };
   const double of_sums = unit_error("linear_q8csw");
   EXPECT_LT(of_sums, 0x1p-16);

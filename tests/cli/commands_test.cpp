@@ -176,6 +176,59 @@ TEST(Commands, AnOptionIsNoOtherOptionsValue) {
   EXPECT_EQ(assay({"list", "--filter", "--x"}).exit_code, 0) << "which is no option, but all ids except 'x'";
 }
 
+/// A file after a repeatable option was taken as another value of it, and all cases were selected.
+TEST(Commands, ARepeatableOptionTakesOneValueEachTime) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  const std::string op = "q8ta_pixel_shuffle";
+  const std::string all = assay({"list", cases}).out;
+  ASSERT_THAT(all, HasSubstr(op + "/small/"));
+  EXPECT_EQ(assay({"list", "--op", op, cases}).out, all);
+  EXPECT_EQ(assay({"list", "--impl", "fused", cases}).out, all);
+  EXPECT_EQ(assay({"list", "--tier", "smoke", "--tier", "ci", "--tier", "nightly", cases}).out, all);
+  EXPECT_EQ(assay({"list", "--op", op, "--op", "q8ta_relu", cases}).out, all);
+  for (const auto& [option, value] :
+       {std::pair("--device", "0"), std::pair("--inject-fault", "abort@none")}) {
+    const ProcessResult run = assay({"run", "--dry-run", option, value, cases});
+    EXPECT_THAT(run.out, HasSubstr("4 rows")) << option << ": " << run.err;
+  }
+  // Commands without files refuse the word that is too much.
+  EXPECT_THAT(assay({"devices", "--device", "0", "1"}).err,
+              HasSubstr("following argument was not expected: 1"));
+  EXPECT_THAT(assay({"ops", "--ops", "a", op, "b"}).err, HasSubstr("following argument was not expected: b"));
+  const ProcessResult sides = assay({"compare", "--base", "a", "b", "--new", "c"});
+  EXPECT_EQ(sides.exit_code, 2);
+  EXPECT_THAT(sides.err, Not(HasSubstr("twice")));
+  const ProcessResult judged = assay({"judge", "--op", op, "--cases", cases, folder / "none"});
+  EXPECT_THAT(judged.err, Not(HasSubstr("submission is required")));
+}
+
+TEST(Commands, ADryRunChecksInjectedFaults) {
+  const TemporaryFolder folder;
+  const ProcessResult run =
+      assay({"run", "--dry-run", folder.write("c.yaml", shuffle_cases), "--inject-fault", "earthquake@*"});
+  EXPECT_EQ(run.exit_code, 2) << run.out;
+  EXPECT_THAT(run.err, HasSubstr("--inject-fault 'earthquake@*' is not KIND@GLOB"));
+}
+
+/// Two outputs went to stdout, one after the other; of two in one file the last was left.
+TEST(Commands, TwoOutputsDoNotGoToOnePlace) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "x";
+  const std::string same = folder / "./x";
+  for (const std::string command : {"compare", "pivot", "summary"}) {
+    for (const auto& [csv, markdown] :
+         {std::pair(std::string("-"), std::string("-")), std::pair(file, same)}) {
+      const ProcessResult result = assay({command, "a", "b", "--csv", csv, "--markdown", markdown});
+      EXPECT_EQ(result.exit_code, 2);
+      EXPECT_THAT(result.err, HasSubstr("--markdown: --csv goes to '" + csv + "' as well"));
+    }
+  }
+  EXPECT_THAT(assay({"compare", "a", "b", "--json", "-", "--csv", "-"}).err, HasSubstr("as well"));
+  EXPECT_THAT(assay({"compare", "a", "b", "--csv", "/dev/null", "--markdown", "/dev/null"}).err,
+              Not(HasSubstr("as well")));
+}
+
 TEST(Commands, AMissingFileIsALoadError) {
   const ProcessResult result = assay({"list", "/no/such/file.yaml"});
   EXPECT_EQ(result.exit_code, 2);

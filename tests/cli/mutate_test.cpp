@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 // `assay mutate` as a user runs it. What it does is tested next to harness/commands/mutate.
@@ -175,6 +176,25 @@ TEST_F(MutateCommand, NeverWritesOverARun) {
   EXPECT_THAT(result.err, HasSubstr("--resume"));
 }
 
+/// They were ignored, and the run went on with what it had been started with.
+TEST_F(MutateCommand, AResumedRunTakesNoOtherChoice) {
+  ASSERT_EQ(mutate({"q8ta_relu.comp", "--limit", "1", "--jobs", "1", "--least", "0"}).exit_code, 0);
+  for (const auto& [option, value] :
+       {std::pair("--seed", "1"), std::pair("--limit", "2"), std::pair("--cases", "cases"),
+        std::pair("--shard", "1/2"), std::pair("--rows", "3"), std::pair("--out", "elsewhere"),
+        std::pair("--since", "HEAD"), std::pair("--shaders", "/tmp"), std::pair("--ops", "/tmp")}) {
+    const ProcessResult result = assay({"mutate", "--resume", out(), option, value});
+    EXPECT_EQ(result.exit_code, 2) << option;
+    EXPECT_THAT(result.err, HasSubstr(std::string("--resume: a run keeps the choice that it was started "
+                                                  "with, so ") +
+                                      option + " cannot be given"));
+  }
+  EXPECT_THAT(assay({"mutate", "q8ta_add.comp", "--resume", out()}).err,
+              HasSubstr("so shaders cannot be given"));
+  EXPECT_THAT(assay({"mutate", "--merge", out(), "--out", folder / "m", "--seed", "1"}).err,
+              HasSubstr("--merge: a run keeps the choice"));
+}
+
 TEST_F(MutateCommand, NamesTheShaderThatMayBeMeant) {
   const ProcessResult result = mutate({"q8ta_rel.comp", "--list"});
   EXPECT_EQ(result.exit_code, 2);
@@ -183,8 +203,8 @@ TEST_F(MutateCommand, NamesTheShaderThatMayBeMeant) {
 
 TEST_F(MutateCommand, RefusesAWrongListOfEquivalentFaults) {
   folder.write("equivalent.yaml",
-                "- fault: 000000000000\n  file: elementwise/q8ta_relu.comp\n  operator: term_dropped\n"
-                "  line: 00000000\n  reason: of a line that is gone\n");
+               "- fault: 000000000000\n  file: elementwise/q8ta_relu.comp\n  operator: term_dropped\n"
+               "  line: 00000000\n  reason: of a line that is gone\n");
   const ProcessResult result =
       mutate({"q8ta_relu.comp", "--limit", "1", "--jobs", "1", "--equivalent", folder / "equivalent.yaml"});
   EXPECT_EQ(result.exit_code, 1);

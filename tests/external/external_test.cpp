@@ -280,6 +280,32 @@ TEST_F(External, AReferenceThatFailsFailsItsRowsWithItsTraceback) {
   EXPECT_THAT(result.out, HasSubstr("in row_argmax: return"));
 }
 
+/// It ended fuzzing, and all that was found was lost.
+TEST_F(External, FuzzingFindsThatAReferenceFailsAndGoesOn) {
+  const fs::path op = copy_with("row_argmax", "reference.py", "    return {",
+                                "    assert shape[0] != 1, 'one row'\n    return {");
+  const ProcessResult fuzzed =
+      assay({"fuzz", "row_argmax", "--ops", op.string(), "--points", "24", "--keep-going", "--shrink-seconds",
+             "2", "--seed", "1", "--out", folder / "fuzz"});
+  EXPECT_EQ(fuzzed.exit_code, 1) << fuzzed.out << fuzzed.err;
+  EXPECT_THAT(fuzzed.out, AllOf(HasSubstr("one row"), HasSubstr("shape: [1, "), HasSubstr("PASS"),
+                                HasSubstr("of 1 kind")));
+}
+
+/// A kernel that is right was wrong.
+TEST_F(External, APointWhoseReferenceFailsDoesNotCountAgainstASubmission) {
+  const fs::path op = copy_with("row_argmax", "reference.py", "    return {",
+                                "    assert shape in ((5, 7), (1, 1), (33, 1000))\n    return {");
+  folder.write("mine/argmax.comp", replaced(read_file(here / "row_argmax/argmax.comp"),
+                                            "for (int c = int(i); c < columns; c += 128)",
+                                            "for (int c = int(i); columns > c; c += 128)"));
+  const ProcessResult result = assay({"judge", folder / "mine", "--ops", op.string(), "--rows", "2", "--out",
+                                      folder / "judge", "--filter", "row_argmax/small*"});
+  EXPECT_THAT(result.out, AllOf(HasSubstr("incomplete: right: accuracy 2 of 2, secret 2 of 2, fuzz 0 of 2"),
+                                HasSubstr("reference_failed")))
+      << result.err;
+}
+
 TEST_F(External, ShadersOfAFolderReplaceItsKernels) {
   folder.write("mine/argmax.comp", read_file(here / "row_argmax/argmax.comp") + "\n// mine\n");
   const ProcessResult result = run_ops(here / "row_argmax", {"--shaders", folder / "mine"});
@@ -336,6 +362,15 @@ TEST_F(External, ANewOpPassesAsItIsWritten) {
   const ProcessResult again = assay(words);
   EXPECT_EQ(again.exit_code, 2);
   EXPECT_THAT(again.err, HasSubstr("already exists and is not changed"));
+}
+
+/// Python could not read the reference that was written, or its arrays were not NumPy's.
+TEST_F(External, ANewOpHasNoNameThatPythonNeeds) {
+  for (const std::string name : {"lambda", "pass", "np", "numpy"}) {
+    const ProcessResult result = assay({"new-op", name, "--external", "--dir", folder.path().string()});
+    EXPECT_EQ(result.exit_code, 2) << name;
+    EXPECT_THAT(result.err, HasSubstr("naming an op '" + name + "': the word has a meaning in Python"));
+  }
 }
 
 TEST_F(External, TheExampleOfTheDocumentIsTheOpOfThisFolder) {

@@ -3,6 +3,7 @@
 #include "harness/cases/expansion/case_expansion.h"
 #include "harness/cases/expansion/chain_file.h"
 #include "harness/cases/expansion/expand.h"
+#include "harness/cases/expansion/file_keys.h"
 #include "harness/cases/yaml/scalars.h"
 #include "harness/cases/yaml/source_file.h"
 #include "harness/cases/yaml/yaml_parser.h"
@@ -28,22 +29,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t deepest_includes = 32;
-
-const std::vector<std::string>& file_keys() {
-  static const std::vector<std::string> keys = [] {
-    std::vector<std::string> all{"op", "include", "sets", "defaults", "cases"};
-    all.insert(all.end(), chain_keys().begin(), chain_keys().end());
-    return all;
-  }();
-  return keys;
-}
-
-/// The keys of a manifest that no other file of cases has (docs/own-ops.md).
-const std::vector<std::string>& manifest_keys() {
-  static const std::vector<std::string> keys{"summary", "version",   "params",          "tensors",
-                                             "work",    "reference", "include_folders", "impls"};
-  return keys;
-}
 
 /// Whether a file declares an op that is not part of the binary.
 bool is_manifest(const Node& root) {
@@ -225,14 +210,12 @@ void FileLoader::read(File& file) {
 
 void FileLoader::check_file_keys(const Node& root) {
   for (const Flaw& flaw : root.flaws) state_.reporter.add(diagnose(flaw));
+  const std::vector<std::string>& known = is_manifest(root) ? manifest_keys() : case_file_keys();
   for (const Node::Entry& entry : root.entries) {
     if (!entry.key->is_scalar() || entry.key->is_plain("<<")) continue;
     const std::string& key = entry.key->text;
-    const auto is_among = [&](const std::vector<std::string>& keys) {
-      return std::find(keys.begin(), keys.end(), key) != keys.end();
-    };
-    const bool known = is_among(file_keys()) || (is_manifest(root) && is_among(manifest_keys()));
-    if (!known) state_.reporter.add(unknown_name(*entry.key, "key", key, file_keys()));
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      state_.reporter.add(unknown_name(*entry.key, "key", key, known));
   }
 }
 

@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <limits>
 #include <map>
 #include <ostream>
@@ -46,11 +47,15 @@ std::map<std::string, OpFile> by_op(std::span<const Case> points) {
   return files;
 }
 
+/// Whether the op's reference refuses the point's data. Another error of it, such as an exception of a
+/// reference in Python, is a failure.
 bool is_refused(const Case& point) try {
   make_data_set(point);
   return false;
 } catch (const ParameterError&) {
   return true;
+} catch (const std::exception&) {
+  return false;
 }
 
 // Compiling a variant of a kernel takes about a second on a CPU, running it at one more point milliseconds.

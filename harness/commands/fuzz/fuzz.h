@@ -47,6 +47,7 @@ struct PointEnd {
 
 /// How the row of that point ended. Where no answer could be checked because the op's reference refuses the
 /// point's data, as it may where no declaration can (an exact sum may leave its range), the end is Invalid.
+/// A reference that fails is a failure of the point.
 PointEnd end_of(const Record& record, const Case& point);
 
 /// Runs points as accuracy rows, each batch as an `assay run` with workers of its own.

@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace assay::app {
 namespace {
@@ -38,6 +41,21 @@ Record failed_without_answer() {
 TEST(PointEnd, OfDataThatTheReferenceRefusesIsInvalid) {
   EXPECT_EQ(end_of(failed_without_answer(), linear_with_bias("1e-17")).status, Status::Invalid);
   EXPECT_EQ(end_of(failed_without_answer(), linear_with_bias("0.02")).status, Status::Fail);
+}
+
+/// An error of a reference in Python ended all of the fuzzing.
+TEST(PointEnd, OfAReferenceThatFailsIsAFailure) {
+  Case point = linear_with_bias("0.02");
+  for (const bool is_error : {true, false}) {
+    Op op = *point.op;
+    op.reference = [=](const Params&, std::span<const HostTensor>) -> std::vector<Expected> {
+      if (is_error) throw Error("running the reference r.py: IndexError");
+      throw std::logic_error("it gave no output");
+    };
+    point.op = &op;
+    EXPECT_TRUE(end_of(failed_without_answer(), point).is_failure());
+    EXPECT_EQ(end_of(failed_without_answer(), point).status, Status::Fail);
+  }
 }
 
 TEST(PointEnd, OfAWrongAnswerIsAFailureOfItsMetric) {

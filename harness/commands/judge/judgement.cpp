@@ -84,8 +84,16 @@ std::string quoted(const std::string& reason) {
   return reason.substr(0, end) + "...";
 }
 
+/// Whether there is no answer to compare with, as the op's reference in Python failed. The reason begins so:
+/// a submission decides no reason's beginning.
+bool is_without_answer(const Record& record) {
+  return record.status == Status::Fail && !record.accuracy &&
+         record.reason.starts_with("running the reference ");
+}
+
 /// A word for the reason, else the metric of a wrong answer, else the status.
 std::string word_of(const Record& record) {
+  if (is_without_answer(record)) return "reference_failed";
   for (const Phrase& phrase : phrases) {
     if (record.reason.find(phrase.in_reason) != std::string::npos) return std::string(phrase.word);
   }
@@ -119,6 +127,11 @@ std::optional<bool> was_right(Status status) {
 bool was_cut_short(Status status) {
   return status == Status::Missing || status == Status::Interrupted || status == Status::Skipped ||
          status == Status::OutOfMemory || status == Status::Invalid;
+}
+
+/// Whether the rows are of points or data that the judge draws.
+bool is_drawn(Stage stage) {
+  return stage == Stage::Secret || stage == Stage::Fuzz || stage == Stage::Drawn;
 }
 
 bool is_timed(Stage stage) {
@@ -198,6 +211,11 @@ JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline) 
     row.reasons.push_back({word_of(record), quoted(record.reason)});
     row.trusted = !is_distrust(row.reasons.back().word);
   }
+  if (is_without_answer(record)) {
+    row.correct.reset();
+    row.incomplete =
+        !is_drawn(stage);  // a point that nobody chose may be one that the reference does not take
+  }
   if (record.accuracy && record.accuracy->guards.find("=none") != std::string::npos) {
     row.incomplete = true;
     row.reasons.push_back(
@@ -258,7 +276,8 @@ void note_wrong_on_secret_data(Judgement& judgement) {
     });
   };
   for (JudgedRow& row : judgement.rows) {
-    if (row.stage != Stage::Secret || row.status != Status::Fail || !is_right_on_its_own(row.id)) continue;
+    const bool is_wrong = row.status == Status::Fail && row.correct == false;
+    if (row.stage != Stage::Secret || !is_wrong || !is_right_on_its_own(row.id)) continue;
     row.trusted = false;
     row.reasons.insert(row.reasons.begin(),
                        Finding{"wrong_on_secret_data",

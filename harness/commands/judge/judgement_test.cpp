@@ -151,6 +151,27 @@ TEST(Judgement, OneWrongRowMakesItWrongAndWithoutATime) {
   }
 }
 
+/// An honest kernel was wrong, as a fuzzed point had an index that its reference did not take.
+TEST(Judgement, ARowWhoseReferenceFailsCountsNeitherForNorAgainst) {
+  const Record failed = record(Status::Fail, "running the reference r.py: IndexError: 9 is out of bounds");
+  for (const Stage stage : {Stage::Secret, Stage::Fuzz}) {
+    Judgement made = honest();
+    made.rows.push_back(judged_row(stage, failed));
+    EXPECT_EQ(word(failed, stage), "reference_failed");
+    note_wrong_on_secret_data(made);
+    EXPECT_EQ(made.verdict(), Verdict::Trusted) << name_of(stage);
+  }
+  Judgement made = honest();
+  made.rows[2] = judged_row(Stage::Fuzz, failed);
+  note_empty_stages(made, all_stages, std::array{std::string("op")});
+  EXPECT_EQ(made.verdict(), Verdict::Incomplete) << "no fuzzed row shows anything";
+  made = honest();
+  made.rows.push_back(judged_row(Stage::Accuracy, failed));
+  EXPECT_EQ(made.verdict(), Verdict::Incomplete) << "a case of the repository has no answer";
+  const Record quoting = record(Status::Fail, "x.comp:1: error: running the reference r.py: IndexError");
+  EXPECT_EQ(judged_row(Stage::Fuzz, quoting).correct, false) << "words of the submission";
+}
+
 TEST(Judgement, DistrustGoesBeforeWrong) {
   Judgement made = honest();
   made.rows.push_back(judged_row(Stage::Accuracy, record(Status::Fail, "wrong", "wrong_value")));

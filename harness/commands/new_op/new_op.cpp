@@ -40,8 +40,15 @@ constexpr auto taken_words = std::to_array<std::string_view>(
      "using",      "virtual",  "void",      "volatile",   "while",     "work",
      "xor",        "common",   "compute",   "elementwise"});
 
+/// Words that cannot be the name of a function in the reference of an external op: Python's keywords but
+/// those of C++, and what that file imports.
+constexpr auto python_words = std::to_array<std::string_view>(
+    {"as",      "assert", "async",  "await",  "def",  "del",  "elif",   "except",
+     "finally", "from",   "global", "import", "in",   "is",   "lambda", "nonlocal",
+     "np",      "numpy",  "pass",   "raise",  "with", "yield"});
+
 /// Why an op cannot have this name; empty if it can.
-std::string fault_of(const std::string& name, const Registry& registry) {
+std::string fault_of(const std::string& name, bool external, const Registry& registry) {
   const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto is_allowed = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
   if (name.empty() || !is_letter(name.front()) || !std::ranges::all_of(name, is_allowed))
@@ -54,6 +61,8 @@ std::string fault_of(const std::string& name, const Registry& registry) {
     return fmt::format("it has {} characters; at most {} are allowed", name.size(), longest_name);
   if (std::ranges::find(taken_words, name) != taken_words.end())
     return "the word has a meaning in C++ or in ops/";
+  if (external && std::ranges::find(python_words, name) != python_words.end())
+    return "the word has a meaning in Python, in which the reference is written";
   if (registry.find(name) != nullptr) return "an op of this name exists";
   return "";
 }
@@ -149,7 +158,7 @@ ExitCode new_external_op(const NewOpOptions& options, std::ostream& out) {
 
 ExitCode new_op(const NewOpOptions& options, const Registry& registry, std::ostream& out) {
   const std::string& name = options.name;
-  if (const std::string fault = fault_of(name, registry); !fault.empty())
+  if (const std::string fault = fault_of(name, options.external, registry); !fault.empty())
     throw Error(fmt::format("naming an op '{}': {}", name, fault));
   if (options.external) return new_external_op(options, out);
   const std::vector<NewFile> files = files_of(name, false);

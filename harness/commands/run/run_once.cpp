@@ -16,6 +16,7 @@
 #include "harness/commands/run/setup/run_inputs.h"
 #include "harness/commands/run/shards/run_shard.h"
 #include "harness/commands/run/workers/run_in_workers.h"
+#include "harness/commands/run/workers/worker.h"
 #include "harness/commands/tuning_files.h"
 #include "harness/device/device_profile.h"
 #include "harness/engine/run/device_run.h"
@@ -153,7 +154,8 @@ class Run {
       outcome.code = ExitCode::Usage;
       return true;
     }
-    profile_of(options_.as_if);  // throws
+    profile_of(options_.as_if);                                                      // throws
+    for (const std::string& fault : options_.injected_faults) InjectedFault{fault};  // likewise
     check_named_tuning(tuning_of(options_), context_.registry);
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);

@@ -77,6 +77,19 @@ void add_exchanges(std::vector<ElementMap>& maps, const Shape& shape, std::optio
   }
 }
 
+/// Adds shifts and exchanges of elements that are counted through all dims.
+void add_in_row_major_order(std::vector<ElementMap>& maps, const Shape& shape) {
+  const Shape flat{numel(shape)};
+  std::vector<ElementMap> made;
+  add_exchanges(made, flat, std::nullopt);
+  add_shifts(made, flat);
+  for (ElementMap& map : made) {
+    // The only dim of `flat` is no dim of the tensor.
+    map.text = map.text.substr(0, map.text.find(" along dim")) + " in row-major order";
+    maps.push_back(std::move(map));
+  }
+}
+
 void add_fixed(std::vector<ElementMap>& maps, const Shape& shape) {
   for (std::size_t dim = 0; dim < shape.size(); ++dim) {
     if (shape[dim] < 2) continue;
@@ -292,17 +305,15 @@ std::optional<ElementMap> exchanged_in_memory(const Shape& shape, DType dtype, F
 }
 
 std::vector<ElementMap> likely_maps(const Shape& shape, DType dtype, std::optional<Form> form) {
-  const Shape flat{numel(shape)};
   std::vector<ElementMap> maps;
   add_shifts(maps, shape);
   add_exchanges(maps, shape, form ? packed_dim(shape, form->layout) : std::nullopt);
   add_fixed(maps, shape);
-  if (shape.size() > 1) {
-    add_exchanges(maps, flat, std::nullopt);
-    add_shifts(maps, flat);
-  }
-  if (shape.size() > 3)
+  if (shape.size() > 1) add_in_row_major_order(maps, shape);
+  if (shape.size() > 3) {
     maps.push_back(fixed_at({numel({shape.begin(), shape.end() - 2}), shape.end()[-2], shape.back()}, 0, 0));
+    maps.back().text = "the value at index 0 of all dims but the last two";
+  }
   add_squares(maps, shape);
   add_orders(maps, shape, 0);
   add_strides(maps, shape);

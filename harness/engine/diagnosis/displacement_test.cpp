@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
+#include <map>
+#include <string>
 
 namespace assay {
 namespace {
@@ -101,6 +104,17 @@ TEST(ExplainLanes, OfAnyOrder) {
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->kind, ErrorKind::Packing);
   EXPECT_EQ(found->text, "lanes 0 to 3 of every four columns hold lanes 2, 0, 3, 1");
+}
+
+/// A shift through rows was called one along dim 0, which would be by whole rows.
+TEST(LikelyMaps, ThroughAllDimsAreInRowMajorOrder) {
+  std::map<std::string, std::int64_t> from;
+  for (const ElementMap& map : likely_maps({3, 4, 5, 6}, DType::F32, std::nullopt))
+    from.emplace(map.text, map.from(95));
+  EXPECT_EQ(from.at("the neighbour 1 further along dim 0"), 95 + 120);
+  EXPECT_EQ(from.at("the neighbour 1 further in row-major order"), 96);
+  EXPECT_EQ(from.at("index XOR 3 in row-major order"), 92);
+  EXPECT_EQ(from.at("the value at index 0 of all dims but the last two"), 5);
 }
 
 }  // namespace

@@ -69,6 +69,19 @@ class ImplReader {
     for (const Node::Entry& one : given->value->entries) impl_.tunables.push_back(tunable_of(one));
   }
 
+  static std::int64_t tunable_value(const Node& value, const cases::Spot& spot) {
+    const std::int64_t given = cases::to_integer(value, spot);
+    if (given >= 0) return given;
+    throw Problem(diagnose(value, fmt::format("a tunable is at least 0, and this is {}", given)));
+  }
+
+  static void add_allowed(Tunable& tunable, const Node& item, const cases::Spot& spot) {
+    const std::int64_t value = tunable_value(item, spot);
+    if (std::ranges::find(tunable.allowed, value) != tunable.allowed.end())
+      throw Problem(diagnose(item, fmt::format("'{}' has the value {} twice", tunable.name, value)));
+    tunable.allowed.push_back(value);
+  }
+
   Tunable tunable_of(const Node::Entry& entry) const {
     static const std::vector<std::string> keys{"min", "max", "default", "doc"};
     check_name(*entry.key, "a tunable");
@@ -80,7 +93,7 @@ class ImplReader {
     }
     const cases::Spot spot{entry.key, tunable.name};
     if (entry.value->is_list() && !entry.value->items.empty()) {
-      for (const Node* item : entry.value->items) tunable.allowed.push_back(cases::to_integer(*item, spot));
+      for (const Node* item : entry.value->items) add_allowed(tunable, *item, spot);
       tunable.fallback = tunable.allowed.front();
       std::ranges::sort(tunable.allowed);
       tunable.min = tunable.allowed.front();
@@ -95,7 +108,7 @@ class ImplReader {
     const auto number = [&](const std::string& key) {
       const Node::Entry& part =
           required(*entry.value, key, *entry.key, fmt::format("the tunable '{}'", tunable.name));
-      return cases::to_integer(*part.value, {part.key, key});
+      return tunable_value(*part.value, {part.key, key});
     };
     tunable.min = number("min");
     tunable.max = number("max");
@@ -259,6 +272,10 @@ class ImplReader {
   void read_defines(const Node& item, DeclaredDispatch& made) const {
     const Node::Entry* given = item.find_entry("defines");
     if (given == nullptr) return;
+    if (made.shader.ends_with(".spv")) {
+      throw Problem(diagnose(
+          *given->key, "a module is compiled, and cannot have #defines: name the .comp, or use constants"));
+    }
     if (!given->value->is_map())
       cases::wrong_type(*given->value, {given->key, "defines"}, "a map of #defines by name");
     for (const Node::Entry& one : given->value->entries) {

@@ -55,6 +55,7 @@ struct DeclaredTensor {
   ShapeOrParam shape;
   std::vector<Form> forms;
   FillDomain domain;
+  std::optional<PlacedExpression> domain_lo, domain_hi;  ///< in place of the domain's ends
   OutputClass output_class = OutputClass::Exact;
   OutputTolerance tolerance;
   std::string constant_because, copy_because, ends_because;

@@ -2,6 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/base/text.h"
+#include "harness/cases/expansion/file_keys.h"
 #include "harness/cases/expansion/param_value.h"
 #include "harness/cases/expansion/setting.h"
 #include "harness/external/manifest/impl_reader.h"
@@ -50,7 +51,12 @@ std::vector<std::string> words_of(const Node& map, const Node& caret, const std:
   if (!entry.value->is_list() || entry.value->items.empty())
     cases::wrong_type(*entry.value, {entry.key, "of"}, "a list of words");
   std::vector<std::string> words;
-  for (const Node* item : entry.value->items) words.push_back(cases::to_text(*item, {entry.key, "of"}));
+  for (const Node* item : entry.value->items) {
+    const std::string& word = cases::to_text(*item, {entry.key, "of"});
+    if (std::ranges::find(words, word) != words.end())
+      throw Problem(diagnose(*item, fmt::format("the choice '{}' has the word '{}' twice", name, word)));
+    words.push_back(word);
+  }
   return words;
 }
 
@@ -225,6 +231,15 @@ class ManifestReader {
   }
 
   Manifest read() {
+    Problems problems;
+    problems.attempt([&] { cases::check_keys(root_, cases::manifest_keys()); });
+    problems.attempt([&] { read_parts(); });
+    problems.settle();
+    return std::move(made_);
+  }
+
+ private:
+  void read_parts() {
     read_head();
     if (const Node::Entry* params = root_.find_entry("params")) made_.params = read_params(*params);
     const Scope scope = scope_of(made_.params);
@@ -235,10 +250,8 @@ class ManifestReader {
     problems.attempt([&] { read_include_folders(); });
     problems.attempt([&] { made_.impls = read_impls(entry("impls"), made_, scope); });
     problems.settle();
-    return std::move(made_);
   }
 
- private:
   const Node::Entry& entry(const std::string& key) const {
     return required(root_, key, *root_.find_entry("op")->key, fmt::format("the manifest of '{}'", made_.op));
   }

@@ -116,6 +116,18 @@ class TensorReader {
     }
   }
 
+  /// An end of the domain: a number, or an expression over the parameters.
+  void read_end(const Node& domain, const std::string& key, double& number,
+                std::optional<PlacedExpression>& expression) const {
+    const Node::Entry* end = domain.find_entry(key);
+    if (end == nullptr) return;
+    if (const std::optional<double> known = cases::as_number(*end->value)) {
+      number = *known;
+    } else {
+      expression = expression_of(*end->value, {end->key, key}, scope_);
+    }
+  }
+
   void read_domain() {
     static const std::vector<std::string> keys{"role", "lo", "hi"};
     static const std::vector<std::string> roles{"data", "scale", "zero_point", "index"};
@@ -124,14 +136,10 @@ class TensorReader {
     if (!given->value->is_map())
       cases::wrong_type(*given->value, {given->key, "domain"}, "a map with 'lo' and 'hi'");
     cases::check_keys(*given->value, keys);
-    for (const std::string key : {"lo", "hi"}) {
-      const Node::Entry* end = given->value->find_entry(key);
-      if (end != nullptr) {
-        (key == "lo" ? tensor_.domain.lo : tensor_.domain.hi) =
-            cases::to_number(*end->value, {end->key, key});
-      }
-    }
-    if (tensor_.domain.lo > tensor_.domain.hi) {
+    read_end(*given->value, "lo", tensor_.domain.lo, tensor_.domain_lo);
+    read_end(*given->value, "hi", tensor_.domain.hi, tensor_.domain_hi);
+    const bool is_known = !tensor_.domain_lo && !tensor_.domain_hi;  // else it is checked at each point
+    if (is_known && tensor_.domain.lo > tensor_.domain.hi) {
       throw Problem(
           diagnose(*given->key, fmt::format("the domain of '{}' begins after its end", tensor_.name)));
     }

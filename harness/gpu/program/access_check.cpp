@@ -20,6 +20,16 @@ bool writes(const DispatchCheck& one, Resource scratch) {
   return found;
 }
 
+bool is_external(const DispatchCheck& one) {
+  return one.dispatch().external.has_value();
+}
+
+/// ", where tensor 1 is bound": the writer of a manifest knows no numbers of tensors, but what the kernel
+/// calls it.
+std::string where_bound(const DispatchCheck& one, Resource tensor) {
+  return is_external(one) ? "" : fmt::format(", where tensor {} is bound", tensor.index);
+}
+
 }  // namespace
 
 bool AccessCheck::Order::operator()(Resource a, Resource b) const {
@@ -130,11 +140,16 @@ void AccessCheck::check_output_read(const DispatchCheck& one, Resource output, c
     read_.try_emplace(output, one.dispatch().label);
     return;
   }
-  one.refuse(fmt::format(
-      "the shader reads {}, where tensor {} is bound, an output: what the program before left there could "
-      "spare it the work. Only write it; or write it in an earlier dispatch, without atomics, and let the "
-      "impl's program say why it must read it (free_access_because)",
-      place_text(used), output.index));
+  const char* const way_out = is_external(one) ? "Only write it; for what a later dispatch reads use "
+                                                 "scratch. A tensor that the op updates in place has "
+                                                 "`role: inout`"
+                                               : "Only write it; or write it in an earlier dispatch, without "
+                                                 "atomics, and let the impl's program say why "
+                                                 "it must read it (free_access_because)";
+  one.refuse(
+      fmt::format("the shader reads {}{}, an output: what the program before left there could spare it the "
+                  "work. {}",
+                  place_text(used), where_bound(one, output), way_out));
 }
 
 void AccessCheck::check_scratch_read(const DispatchCheck& one, Resource scratch, const ShaderBinding& used) {
@@ -163,10 +178,10 @@ void AccessCheck::refuse_scratch_read(const DispatchCheck& one, const ShaderBind
 void AccessCheck::check_write(const DispatchCheck& one, Resource resource, const ShaderBinding& used,
                               bool is_timed) const {
   if (is_tensor(resource) && allowed(resource) == TensorAccess::Read) {
-    one.refuse(
-        fmt::format("the shader writes {}, where tensor {} is bound, an input: what it leaves there the "
-                    "next program finds",
-                    place_text(used), resource.index));
+    const char* const way_out =
+        is_external(one) ? ". A tensor that the op updates in place has `role: inout`" : "";
+    one.refuse(fmt::format("the shader writes {}{}, an input: what it leaves there the next program finds{}",
+                           place_text(used), where_bound(one, resource), way_out));
   }
   const auto reader = read_.find(resource);
   if (is_timed && joined_.contains(resource)) return;

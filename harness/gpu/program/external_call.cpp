@@ -325,13 +325,18 @@ std::vector<std::string> CallResolver::names_at(BindingPlace place) const {
   return names;
 }
 
-/// The given numbers of a block, with their names inside it. A member that only one block has needs no
-/// block's name.
+/// The given numbers of a uniform block, with their names inside it. "*" is of all blocks, and comes first:
+/// that of a block replaces it.
 std::vector<NamedNumber> CallResolver::numbers_of(const DeclaredVariable& block,
                                                   std::set<std::string>& taken) const {
   std::vector<std::string> prefixes = block.names;
   prefixes.push_back(place_text({block.set, block.binding}));
   std::vector<NamedNumber> inside;
+  const auto of_all = std::ranges::find(call_.uniforms, std::string("*"), &NamedNumber::name);
+  if (of_all != call_.uniforms.end()) {
+    taken.insert(of_all->name);
+    inside.push_back(*of_all);
+  }
   for (const NamedNumber& given : call_.uniforms) {
     const auto prefix = std::ranges::find_if(
         prefixes, [&](const std::string& one) { return given.name.starts_with(one + "."); });
@@ -350,8 +355,9 @@ void CallResolver::place_uniforms(ResolvedCall& resolved, const ShaderInterface&
     const bool is_used = std::ranges::any_of(interface.bindings, [&](const ShaderBinding& used) {
       return BindingPlace{used.set, used.binding} == here;
     });
-    const std::vector<NamedNumber> numbers = numbers_of(block, taken);
-    if (!block.is_uniform || !is_used) continue;
+    if (!block.is_uniform) continue;
+    const std::vector<NamedNumber> numbers = numbers_of(block, taken);  // an unused block may have them, too
+    if (!is_used) continue;
     if (!places_.emplace(here, next).second) {
       refuse(fmt::format("{} is declared as several uniform blocks, or bound, too", variable_text(block)));
     }

@@ -14,6 +14,7 @@ using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::uint32_t count = 96;
 
@@ -231,6 +232,37 @@ void main() { y[gl_GlobalInvocationID.x] = x[0] + a[gl_GlobalInvocationID.x % 8u
   EXPECT_EQ(y[6], 5U);
 }
 
+/// Only "BLOCK.*" was known, and the message about members without a value named "*".
+TEST_F(ExternalCallTest, AllOtherMembersOfUniformBlocksMayHaveOneValue) {
+  constexpr const char* blocks = R"(#version 450
+layout(local_size_x = 32) in;
+layout(binding = 0) readonly buffer X { uint x[]; };
+layout(binding = 1) buffer Y { uint y[]; };
+layout(binding = 2) uniform U { uint a, b; float c; };
+layout(binding = 3) uniform V { uint d, e; };
+void main() { y[gl_GlobalInvocationID.x] = x[0] + a + 10u * b + 100u * uint(c) + 1000u * d + 10000u * e; }
+)";
+  const auto value = [&](std::vector<NamedNumber> uniforms) {
+    const ExternalCall call{.places = {"x", "y"}, .uniforms = std::move(uniforms)};
+    return data_in(run(program_of(blocks, call, {Resource::tensor(0), Resource::tensor(1)}))).front();
+  };
+  EXPECT_EQ(value({{"U.a", std::int64_t{1}}, {"*", std::int64_t{7}}}), 77771U);
+  EXPECT_EQ(value({{"V.*", std::int64_t{2}}, {"U.a", std::int64_t{1}}, {"*", std::int64_t{7}}}), 22771U);
+  EXPECT_THAT(
+      refusal(blocks, {.places = {"x", "y"}, .uniforms = {{"U.a", std::int64_t{1}}}}),
+      HasSubstr("members of the uniform block 0.2 (U) get no value: b, c; '*' gives one to all others"));
+  constexpr const char* without = R"(#version 450
+layout(local_size_x = 32) in;
+layout(binding = 0) readonly buffer X { uint x[]; };
+layout(binding = 1) buffer Y { uint y[]; };
+void main() { y[gl_GlobalInvocationID.x] = x[0]; }
+)";
+  for (const std::string name : {"*", "X.x"}) {
+    EXPECT_THAT(refusal(without, {.places = {"x", "y"}, .uniforms = {{name, std::int64_t{1}}}}),
+                HasSubstr("no uniform block has '" + name + "'"));
+  }
+}
+
 TEST_F(ExternalCallTest, ALargeUniformBlockIsUnsupported) {
   constexpr const char* large = R"(#version 450
 layout(local_size_x = 32) in;
@@ -388,8 +420,18 @@ void main() { y[gl_GlobalInvocationID.x] += x[gl_GlobalInvocationID.x]; }
   ShaderLibrary library({.directories = {}, .cache_directory = {}});
   const std::vector<Physical> tensors{words(count), words(count)};
   const std::vector<TensorAccess> access{TensorAccess::Read, TensorAccess::Write};
-  EXPECT_THAT(error_of([&] { Executable(device(), library, program, tensors, guard_bytes, access); }),
-              HasSubstr("where tensor 1 is bound, an output"));
+  const auto told = [&](const std::vector<TensorAccess>& allowed) {
+    return error_of([&] { Executable(device(), library, program, tensors, guard_bytes, allowed); });
+  };
+  EXPECT_THAT(told(access),
+              AllOf(HasSubstr("reads set 0, binding 1 ('Y'), an output: what the program before"),
+                    HasSubstr("A tensor that the op updates in place has `role: inout`"),
+                    Not(HasSubstr("free_access_because"))));
+  EXPECT_THAT(
+      told({TensorAccess::Read, TensorAccess::Read}),
+      AllOf(HasSubstr("writes set 0, binding 1 ('Y'), an input: what it leaves there the next program "
+                      "finds. A tensor"),
+            HasSubstr("`role: inout`")));
 }
 
 }  // namespace
