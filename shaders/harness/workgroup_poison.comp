@@ -1,8 +1,8 @@
 #version 450
 #extension GL_GOOGLE_include_directive : require
 
-// Leaves poison in workgroup memory (harness/gpu/kernels/workgroup_memory.cpp), where the next program's workgroups find
-// it unless the driver clears that memory.
+// Leaves poison in workgroup memory (harness/gpu/kernels/workgroup_memory.cpp), where the next program's workgroups
+// find it unless the driver clears that memory.
 
 layout(local_size_x_id = 0) in;
 
