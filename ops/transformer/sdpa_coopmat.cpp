@@ -164,8 +164,8 @@ UnitError unit_error(const BuildContext& context) {
   const std::int64_t additions = tiles * tiling.keys + sharing + tiling.splits;
   const double of_scores = grown_error(op, gamma_of(op.width + 14) + 4 * float32_ulp);
   const double of_factors = 4 * static_cast<double>(factors) * float32_ulp;
-  return {2 * (of_scores + of_factors + gamma_of(2 * factors + 12)) + 4 * float32_ulp,
-          error_of_half_weight + 2 * gamma_of(additions)};
+  return {2 * of_scores + 4 * float32_ulp,
+          error_of_half_weight + 2 * (of_factors + gamma_of(additions + 2 * factors + 12))};
 }
 
 std::vector<Tunable> tunables() {

@@ -226,17 +226,17 @@ Program split(const BuildContext& context) {
   return program;
 }
 
-/// Of the weights: their differences and exp(), and a factor, one more exp(), for each of both ends; those
-/// for batches that raise the largest score are in the magnitude. A weight's error counts twice: in the sum
-/// of values and in the total.
+/// Of the scores: their differences and exp(). Of the sums: a factor, one more exp(), for each of both ends;
+/// those for batches that raise the largest score are in the magnitude. A weight's error counts twice: in the
+/// sum of values and in the total.
 UnitError pass_unit_error(const BuildContext& context, bool splits) {
   const Sdpa op = sdpa_params(context.params);
   const Sharing sharing = sharing_of(context, splits);
   const std::int64_t factors = sharing.splits + 3;
   const std::int64_t additions = sharing.keys * sharing.batches() + sharing.groups() + sharing.splits + 2;
-  const double of_weights = 4 * static_cast<double>(factors) * float32_ulp;
+  const double of_factors = 4 * static_cast<double>(factors) * float32_ulp;
   const double of_scores = grown_error(op, gamma_of(roundings_of_score(op) + 10) + 4 * float32_ulp);
-  return {2 * (of_scores + of_weights + gamma_of(2 * factors)) + 4 * float32_ulp, 2 * gamma_of(additions)};
+  return {2 * of_scores + 4 * float32_ulp, 2 * (of_factors + gamma_of(additions + 2 * factors))};
 }
 
 std::vector<Tunable> tunables(bool splits) {

@@ -68,6 +68,16 @@ TEST_F(SdpaTest, AgreesWithItsReferenceOnRandomPoints) {
   }
 }
 
+TEST_F(SdpaTest, OneOfThousandsOfKeysIsMoreThanTheBound) {
+  const auto whole = [this](const std::string& impl) { return trial({1, 8, 2, 64, 4095, 4096}, impl); };
+  const std::vector<Expected> right = expected_of(whole("fused"));
+  const std::vector<Expected> without_the_last = expected_of(trial({1, 8, 2, 64, 4094, 4096}, "fused"));
+  for (const std::string impl : {"fused", "split", "unfused"}) {
+    EXPECT_TRUE(accepts(whole(impl), right)) << impl;
+    EXPECT_FALSE(accepts(whole(impl), without_the_last)) << impl;
+  }
+}
+
 TEST_F(SdpaTest, WithoutSubgroupsSharedMemoryIsUsed) {
   for (const std::string impl : {"fused", "split"}) {
     Trial point = trial({3, 4, 2, 24, 70}, impl);

@@ -148,7 +148,8 @@ void set_row(BoundedOutput& y, std::int64_t first, const Query& query, std::span
   }
   const double raises = most_raises(scores);
   const double total = weigh(scores);
-  const Sums sums = sums_of(query, scores, total, 1 + raises / 2);
+  const double share = 50 / static_cast<double>(query.op.width + 104);  // see the header
+  const Sums sums = sums_of(query, scores, total, 1 + share * raises);
   for (std::size_t d = 0; d < q.size(); ++d) {
     const std::int64_t i = first + static_cast<std::int64_t>(d);
     y.set(i, sums.value[d] / total, sums.magnitude[d] / total, smallest_weight * sums.size[d]);

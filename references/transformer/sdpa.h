@@ -51,8 +51,8 @@ Sdpa sdpa_params(const Params& params);
 ///
 /// Magnitude: with p the weights of the visible keys, a_k = scale * sum_d |q_d k_kd| + |mask_k| + |s_k - m|,
 /// A = sum_k p_k a_k, and R the most times that a pass over keys in their order raises the largest score, it
-/// is sum_k p_k |v_kd| (1 + R / 2 + a_k + A). Raising it multiplies what was summed by a factor, off by less
-/// than half of any impl's unit error.
+/// is sum_k p_k |v_kd| (1 + 50 R / (D + 104) + a_k + A). Raising it multiplies what was summed, and the
+/// total, by a factor: together 20 roundings, where the unit error of an impl has at least D / 2 + 52.
 ///
 /// Sums: sum_k p_k |v_kd|, for the additions, of which there are many at long contexts. Added to it is 2^-13
 /// sum_k |v_kd| / sum_k exp(s_k - m), for impls that store exp(s_k - m) as f16: with their error of sums, at

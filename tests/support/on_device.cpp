@@ -135,6 +135,24 @@ UnitError OnDeviceTest::unit_error_of(const Trial& trial) {
   return impl.unit_error({trial.params, tensors, trial.forms, info, trial.tune});
 }
 
+std::vector<Expected> OnDeviceTest::expected_of(const Trial& trial) {
+  return trial.op->reference(trial.params, filled_inputs(trial, trial.op->tensors(trial.params)));
+}
+
+bool OnDeviceTest::accepts(const Trial& trial, std::span<const Expected> answers) {
+  const std::vector<Expected> expected = expected_of(trial);
+  const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+  const auto outputs = std::span(tensors).last(expected.size());
+  const UnitError unit_error = unit_error_of(trial);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Acceptance acceptance(outputs[i], expected[i], {.unit_error = unit_error});
+    for (std::int64_t k = 0; k < acceptance.numel(); ++k) {
+      if (acceptance.judge(k, answers[i].values.at(k)) == ElementVerdict::Wrong) return false;
+    }
+  }
+  return true;
+}
+
 void OnDeviceTest::expect_right(const Trial& trial) {
   SCOPED_TRACE(trial.describe());
   const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);

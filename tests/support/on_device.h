@@ -43,6 +43,11 @@ class OnDeviceTest : public GpuTest {
 
   static gpu::ShaderLibrary& shaders();
 
+  /// What the reference says of a trial's inputs.
+  static std::vector<Expected> expected_of(const Trial& trial);
+  /// Whether a trial's outputs could have these values.
+  bool accepts(const Trial& trial, std::span<const Expected> answers);
+
  private:
   /// The device's properties as the impl sees them.
   DeviceInfo device_of(const Trial& trial);
