@@ -306,16 +306,18 @@ TEST(ScheduleFault, AMissingBarrierFails) {
   }
 }
 
-TEST(ScheduleFault, SharedMemoryReadBeforeItIsWrittenMakesTheAnswerDifferBetweenEqualRuns) {
+TEST(ScheduleFault, SharedMemoryReadBeforeItIsWrittenIsNamed) {
   Bench& bench = Bench::shared();
   if (!bench.is_lavapipe()) GTEST_SKIP() << "only lavapipe is known to keep shared memory between runs";
   for (const Mode mode : {Mode::Accu, Mode::Perf}) {
     const Record record = bench.run(matmul_case("uninitialized_shared"), mode);
     EXPECT_EQ(record.status, Status::Fail);
     ASSERT_TRUE(record.accuracy.has_value());
-    EXPECT_EQ(record.accuracy->metric, "nondeterministic");
+    // A thread that no poison reached may make two equal runs differ first.
+    EXPECT_THAT(record.accuracy->metric, MatchesRegex("reads_uninitialized|nondeterministic"));
     EXPECT_THAT(record.reason,
-                ContainsRegex("differs between two equal runs: 5 of 65 elements, first y\\[0, 0\\]: "));
+                ContainsRegex("(read before it is written|between two equal runs): 5 of 65 elements, first "
+                              "y\\[0, 0\\]: "));
     EXPECT_FALSE(record.perf.has_value());
   }
 }

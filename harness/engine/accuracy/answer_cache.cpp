@@ -136,9 +136,9 @@ std::vector<Expected> decode(Reader reader) {
 
 std::uint64_t most_encoded_bytes(std::span<const TensorSpec> tensors) {
   constexpr std::uint64_t number_bytes = sizeof(std::uint64_t);
-  constexpr std::uint64_t lists = 4;
+  constexpr std::uint64_t lists = 5;
   constexpr std::uint64_t list_bytes =  // for one element
-      sizeof(float) + sizeof(float) + sizeof(double) + sizeof(std::uint8_t);
+      3 * sizeof(float) + sizeof(double) + sizeof(std::uint8_t);
   std::uint64_t bytes = mark.size() + number_bytes + hash_digits;
   for (const TensorSpec& tensor : tensors) {
     if (tensor.is_input()) continue;

@@ -164,6 +164,7 @@ TEST_F(AnswerCacheTest, NoAnswersAreLargerThanItsLimitOfAFileToRead) {
   for (Expected& one : full) {
     one.bound.assign(4, 1);
     one.magnitude.assign(4, 1);
+    one.sums.assign(4, 1);
     one.unrounded.assign(4, 1);
     one.kept.assign(4, 1);
   }

@@ -201,6 +201,7 @@ Device::State::~State() {
   if (table.abandoned) {
     return;  // leaked on purpose, see DeviceTable
   }
+  workgroup_poisoner.reset();
   pipelines.reset();
   staging.reset();
   memory_pool.reset();
