@@ -274,7 +274,8 @@ void AnswerCache::remove_oldest() const {
   std::vector<CachedFile> files = files_in(options_.directory);
   const auto is_too_large = [&](const CachedFile& file) { return file.bytes > options_.most_bytes; };
   std::ranges::sort(files, {}, &CachedFile::used);
-  std::ranges::stable_partition(files, is_too_large);  // store() wrote none that large, so they go first
+  // store() wrote none that large, so they go first.
+  std::stable_partition(files.begin(), files.end(), is_too_large);
   std::uint64_t bytes = 0;
   for (const CachedFile& file : files) bytes += file.bytes;
   for (const CachedFile& file : files) {
