@@ -213,8 +213,8 @@ JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline) 
   }
   if (is_without_answer(record)) {
     row.correct.reset();
-    row.incomplete =
-        !is_drawn(stage);  // a point that nobody chose may be one that the reference does not take
+    // The reference need not accept a point that the judge has drawn.
+    row.incomplete = !is_drawn(stage);
   }
   if (record.accuracy && record.accuracy->guards.find("=none") != std::string::npos) {
     row.incomplete = true;

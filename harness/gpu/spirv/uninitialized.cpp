@@ -42,7 +42,7 @@ std::int64_t poisoned_integer(std::uint32_t bits, bool is_signed, PoisonSign sig
   return bits > 8 ? large : byte;
 }
 
-/// The words of a float literal of so many bits: +-60000, +-1e30 and +-1e300.
+/// The words of a float literal of that width: 60000, 1e30 or 1e300, with either sign.
 std::vector<std::uint32_t> poisoned_float(std::uint32_t bits, PoisonSign sign) {
   constexpr std::uint32_t half = 0x7b53, single = 0x7149f2ca, high = 0x7e37e43c, low = 0x8800759c;
   const std::uint32_t negative = sign == PoisonSign::Positive ? 0 : 1;
