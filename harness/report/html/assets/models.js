@@ -39,8 +39,7 @@ function titleOf({tokens, context}) {
 // Groups of steps that can be compared: of equally many tokens at one context.
 function bySize(steps) {
   const groups = groupBy(steps, (step) => `${step.tokens} ${step.context || 0}`);
-  return [...groups.values()].sort(
-    ([a], [b]) => a.tokens - b.tokens || (a.context || 0) - (b.context || 0));
+  return [...groups.values()].sort(([a], [b]) => a.tokens - b.tokens || (a.context || 0) - (b.context || 0));
 }
 
 const milliseconds = (us) => significant(us / 1000, 4);
@@ -69,7 +68,8 @@ function bar(step, longest) {
 
 function opsOf(step) {
   if (step.ops.length < 2) return null;
-  const words = step.ops.map((op) => `${op.op} ${milliseconds(op.us)} ms, ${shareOf(op, step)}, ${gainOf(op)}`);
+  const words =
+    step.ops.map((op) => `${op.op} ${milliseconds(op.us)} ms, ${shareOf(op, step)}, ${gainOf(op)}`);
   return element("div", {class: "note"}, words.join("; "));
 }
 
