@@ -192,8 +192,8 @@ def rotary_embedding(x, cosines, sines):
 
 
 def transformer_entries():
-    """Each at a large shape, hot, and at those of a prompt and of a token, cold."""
-    for rows, cache in ((16384, "hot"), (2048, "cold"), (1, "cold")):
+    """Each at a large shape and that of a token, hot, and at that of a prompt, cold."""
+    for rows, cache in ((16384, "hot"), (2048, "cold"), (1, "hot")):
         def matrix(rows=rows):
             return torch.randn(rows, 4096, device=DEVICE, dtype=torch.float16)
 
@@ -268,8 +268,9 @@ def attention_entries():
                 continue  # not for these shapes
             if best is None or us < best[0]:
                 best = us, backend
-        yield ("sdpa", (1, tokens, heads, width), f"Hkv={kv_heads} keys={keys} dtype=f16",
-               "cold" if tokens == 1 else "hot", None, best[0], f"scaled_dot_product_attention, {best[1].name}")
+        params = f"Hkv={kv_heads} C={keys} start_pos={keys - tokens} causal=true mask=false dtype=f16"
+        yield ("sdpa", (1, tokens, heads, width), params, "cold" if tokens == 1 else "hot", None,
+               best[0], f"scaled_dot_product_attention, {best[1].name}")
 
 
 @torch.compile

@@ -25,6 +25,7 @@
 #include <cmath>
 #include <map>
 #include <ostream>
+#include <ranges>
 #include <set>
 #include <span>
 #include <utility>
@@ -115,14 +116,27 @@ std::vector<ForeignTime> times_in_json(const std::string& text, const std::strin
   return times;
 }
 
-bool is_meant(const ForeignTime& time, const RowInfo& row) {
-  if (row.mode != "perf" || row.versus || (!time.cache.empty() && time.cache != row.cache)) return false;
-  if (!time.id.empty()) return row.id == time.id;
+bool is_timed(const RowInfo& row) {
+  return row.mode == "perf" && !row.versus;
+}
+
+bool has_cache(const ForeignTime& time, const RowInfo& row) {
+  return time.cache.empty() || time.cache == row.cache;
+}
+
+/// The first of the params asked for that the row does not have; empty if it has all.
+std::string lacking_param(const ForeignTime& time, const RowInfo& row) {
   const std::vector<std::string> params = words_in(row.params);
-  return row.op == time.op && row.shape == time.shape &&
-         std::ranges::all_of(words_in(time.params), [&](const std::string& asked) {
-           return std::ranges::find(params, asked) != params.end();
-         });
+  for (const std::string& asked : words_in(time.params)) {
+    if (std::ranges::find(params, asked) == params.end()) return asked;
+  }
+  return {};
+}
+
+bool is_meant(const ForeignTime& time, const RowInfo& row) {
+  if (!is_timed(row) || !has_cache(time, row)) return false;
+  if (!time.id.empty()) return row.id == time.id;
+  return row.op == time.op && row.shape == time.shape && lacking_param(time, row).empty();
 }
 
 /// A time is of one problem: `op`, `shape` and `params` must not fit others as well.
@@ -149,6 +163,44 @@ std::vector<const RowInfo*> rows_of(const ForeignTime& time, const RunReport& re
   std::vector<const RowInfo*> rows;
   for (const auto& [key, row] : by_case) rows.push_back(row);
   return rows;
+}
+
+/// The shapes of the op's timed rows, the first few of them.
+std::string shapes_of_op(const std::string& op, const RunReport& report) {
+  constexpr std::size_t most = 4;
+  std::set<std::string> shapes;
+  for (const Record& record : report.records) {
+    if (is_timed(record.info) && record.info.op == op) shapes.insert(record.info.shape);
+  }
+  std::string text = fmt::format("{}", fmt::join(shapes | std::views::take(most), ", "));
+  if (shapes.size() > most) text += fmt::format(" and {} others", shapes.size() - most);
+  return text;
+}
+
+/// What keeps a time from all rows: the last of op, shape, cache and params of which rows are left.
+std::string why_no_row(const ForeignTime& time, const RunReport& report) {
+  if (!time.id.empty()) {
+    return fmt::format("the report has no timed row {}{}", time.id,
+                       time.cache.empty() ? "" : fmt::format(" that is {}", time.cache));
+  }
+  const RowInfo* of_shape = nullptr;
+  const RowInfo* of_cache = nullptr;
+  for (const Record& record : report.records) {
+    const RowInfo& row = record.info;
+    if (!is_timed(row) || row.op != time.op || row.shape != time.shape) continue;
+    of_shape = &row;
+    if (has_cache(time, row)) of_cache = &row;
+  }
+  const std::string rows = fmt::format("timed row of {} with shape {}", time.op, time.shape);
+  if (of_cache != nullptr) {
+    return fmt::format("no {} has all of its params: {} has '{}', not {}", rows, of_cache->id,
+                       of_cache->params, lacking_param(time, *of_cache));
+  }
+  if (of_shape != nullptr)
+    return fmt::format("no {} is {}: {} is {}", rows, time.cache, of_shape->id, of_shape->cache);
+  const std::string shapes = shapes_of_op(time.op, report);
+  if (shapes.empty()) return fmt::format("the report has no timed row of {}", time.op);
+  return fmt::format("the report has no {}: its timed rows of {} have {}", rows, time.op, shapes);
 }
 
 /// A row of the imported report.
@@ -181,10 +233,7 @@ std::vector<ImportedRow> imported_rows(const std::vector<ForeignTime>& times, co
       rows.push_back({info_of(*row), &time});
     }
     if (!found.empty()) continue;
-    log << printable_line(fmt::format(
-               "warning: {}: the report has no timed row {}", time.place,
-               time.id.empty() ? fmt::format("of {} with shape {}", time.op, time.shape) : time.id))
-        << '\n';
+    log << printable_line(fmt::format("warning: {}: {}", time.place, why_no_row(time, report))) << '\n';
   }
   if (rows.empty()) throw Error("importing times: none of them is of a timed row of the report");
   return rows;

@@ -160,6 +160,24 @@ TEST_F(Import, NamesTimesWithoutARow) {
               HasSubstr("are of the same row shuffle/a/fused"));
 }
 
+TEST_F(Import, TellsWhatKeepsATimeFromEachRow) {
+  Record wide = timed_case("wide", "fused", 30);
+  wide.info.shape = "8x32";
+  wide.info.params = "M=8 N=64";
+  add(wide);
+  import(
+      "op,shape,params,cache,us\nshuffle,8x16,,,5\nshuffle,9x9,,,5\nnone,8x16,,,5\nshuffle,8x16,,cold,5\n"
+      "shuffle,8x32,M=8 N=17,hot,5\n");
+  EXPECT_THAT(log(),
+              HasSubstr("times.csv:3: the report has no timed row of shuffle with shape 9x9: its timed "
+                        "rows of shuffle have 8x16, 8x32\n"));
+  EXPECT_THAT(log(), HasSubstr("times.csv:4: the report has no timed row of none\n"));
+  EXPECT_THAT(log(), HasSubstr("times.csv:5: no timed row of shuffle with shape 8x16 is cold: "
+                               "shuffle/b/fused is hot\n"));
+  EXPECT_THAT(log(), HasSubstr("times.csv:6: no timed row of shuffle with shape 8x32 has all of its params: "
+                               "shuffle/wide/fused has 'M=8 N=64', not N=17\n"));
+}
+
 }  // namespace
 
 }  // namespace assay::app
