@@ -182,8 +182,9 @@ std::vector<Tunable> tunables() {
        .doc = "queries of a subgroup; by default those of a fragment",
        .allowed = {16, 32}},
       {.name = "subgroups",
-       .doc = "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries, or for few "
-              "queries of at most 256 keys whose scores stay in registers",
+       .doc =
+           "subgroups of a workgroup; by default 4, or 8 for D above 64 and many queries, or for few "
+           "queries of at most 128 keys, or of enough for every shader core, whose scores stay in registers",
        .allowed = {1, 2, 4, 8}},
       {.name = "first_turn",
        .max = 65535,

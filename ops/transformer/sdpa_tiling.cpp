@@ -244,9 +244,8 @@ std::optional<std::string> tiling_unsupported_reason(const AttentionTiling& tili
         fragment.m, fragment.n, fragment.k, tiling.width, tiling.keys, tiling.subgroup_m);
   }
   if (tiling.joins_itself && !tiling.decodes()) {
-    return "only where subgroups share keys and scores stay in registers can the last workgroup join what "
-           "all "
-           "have";
+    return "only where subgroups share keys and scores stay in registers can the last workgroup join the "
+           "others' sums";
   }
   if (auto reason = tiling.in_registers ? registers_unsupported_reason(tiling, device)
                                         : lanes_unsupported_reason(tiling)) {

@@ -295,6 +295,9 @@ std::vector<ForeignTime> read_times(const std::filesystem::path& file) {
 }
 
 ExitCode import_times(const ImportOptions& options, const Context& context, const Terminal& terminal) {
+  if (words_in(options.name).empty()) {
+    throw Error("importing times: --as is blank; name what was measured, such as 'PyTorch 2.11'");
+  }
   const std::vector<ForeignTime> times = read_times(options.file);
   const RunReport report = read_journal(only_journal(options.rows));
   const std::vector<ImportedRow> rows = imported_rows(times, report, terminal.log);

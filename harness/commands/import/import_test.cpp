@@ -92,10 +92,10 @@ class Import : public ::testing::Test {
     test::tell(journal, ours_);
   }
 
-  RunReport import(const std::string& text) {
+  RunReport import(const std::string& text, const std::string& name = "PyTorch 2.11") {
     const Context context{registry_, {"assay", "import"}, {.version = "0.1.0"}};
     import_times({.file = folder_.write("times.csv", text),
-                  .name = "PyTorch 2.11",
+                  .name = name,
                   .rows = folder_ / "ours",
                   .out = folder_ / "out"},
                  context, {out_, log_, log_});
@@ -158,6 +158,13 @@ TEST_F(Import, NamesTimesWithoutARow) {
   EXPECT_EQ(refusal("id,us\nnowhere,5\n"), "importing times: none of them is of a timed row of the report");
   EXPECT_THAT(refusal("id,us\nshuffle/a/fused,5\nshuffle/a/fused,6\n"),
               HasSubstr("are of the same row shuffle/a/fused"));
+}
+
+TEST_F(Import, NeedsANameForTheDevice) {
+  for (const char* name : {"", " "}) {
+    EXPECT_THAT(test::error_of([&] { import("id,us\nshuffle/a/fused,5\n", name); }),
+                HasSubstr("--as is blank; name what was measured"));
+  }
 }
 
 TEST_F(Import, TellsWhatKeepsATimeFromEachRow) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -67,8 +68,9 @@ bool shows_at_ends(const WrongOutput& output) {
 }
 
 constexpr double operations_of_byte = 8;  ///< estimated cost of moving a byte in a reference
-/// How many answers the budget is enough for where each is a process: about a second.
+/// How many answers the budget is enough for where each is a process, and how long they may take together.
 constexpr double answers_of_programs = 8;
+constexpr std::chrono::duration<double> time_of_programs{2};
 
 /// The bytes that an answer moves: those of the op's work, or of all its tensors where these are more: a
 /// point copies the inputs, and an answer has all elements of the outputs.
@@ -79,13 +81,18 @@ double bytes_of_answer(const Work& work, std::span<const TensorSpec> tensors) {
   return static_cast<double>(std::max(bytes, work.bytes_read + work.bytes_written));
 }
 
+/// Whether the op's reference is a program, of which `work` says little.
+bool is_program(const Case& test_case) {
+  return test_case.op->answer_version != nullptr;
+}
+
 double cost_of(const Case& test_case) {
   if (!test_case.op->work) return ReferenceProbe::default_budget;
   const Work work = test_case.op->work(test_case.params, test_case.tensors);
   const double of_work = static_cast<double>(work.operations) +
                          operations_of_byte * bytes_of_answer(work, test_case.tensors) + 1000;
-  const bool is_program = test_case.op->answer_version != nullptr;
-  return is_program ? std::max(of_work, ReferenceProbe::default_budget / answers_of_programs) : of_work;
+  return is_program(test_case) ? std::max(of_work, ReferenceProbe::default_budget / answers_of_programs)
+                               : of_work;
 }
 
 template <class T>
@@ -305,12 +312,19 @@ bool ReferenceProbe::fits(const Point& point) const {
   return input == point.inputs.size();
 }
 
+/// A program that is slow costs more than its declared work.
+void ReferenceProbe::spend(std::chrono::duration<double> time) {
+  budget_ -= std::max(0.0, default_budget * (time / time_of_programs) - cost_);
+}
+
 std::optional<HostTensor> ReferenceProbe::ask(const Point& point) {
   if (!can_afford(1)) return std::nullopt;
   try {
     if (!fits(point)) return std::nullopt;
     budget_ -= cost_;
+    const auto began = std::chrono::steady_clock::now();
     std::vector<Expected> expected = case_->op->reference(point.params, point.inputs);
+    if (is_program(*case_)) spend(std::chrono::steady_clock::now() - began);
     if (output_ >= expected.size()) return std::nullopt;
     return cropped(expected[output_].values, shape_);
   } catch (const Error&) {  // parameters that make no sense together

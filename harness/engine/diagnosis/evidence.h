@@ -4,6 +4,7 @@
 #include "harness/report/record/words.h"
 #include "harness/tensor/tensor.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -124,8 +125,9 @@ struct Point {
 };
 
 /// Runs a case's reference at other points to see what an output would be there. Each answer costs the op's
-/// work or, where that is more, moving all of the case's tensors; once the budget is spent there are no more
-/// answers, so that a diagnosis of huge tensors stays cheap.
+/// work or, where that is more, moving all of the case's tensors, and where the reference is a program, the
+/// time that it takes; once the budget is spent there are no more answers, so that a diagnosis of huge
+/// tensors or by slow programs stays cheap.
 class ReferenceProbe {
  public:
   /// `output` is an index among the op's outputs. `inputs` must outlive this object.
@@ -144,6 +146,7 @@ class ReferenceProbe {
 
  private:
   bool fits(const Point& point) const;
+  void spend(std::chrono::duration<double> time);
 
   const Case* case_;
   std::span<const HostTensor> inputs_;

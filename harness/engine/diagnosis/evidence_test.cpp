@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace assay {
 namespace {
 
@@ -32,6 +35,20 @@ TEST(ReferenceProbe, PaysForTensorsOfWhichLittleIsTouched) {
   const ReferenceProbe probe = wronged.probe();
   EXPECT_TRUE(probe.can_afford(1));
   EXPECT_FALSE(probe.can_afford(10));
+}
+
+TEST(ReferenceProbe, PaysForTheTimeOfPrograms) {
+  Op op = test::row_quantize_op();
+  op.answer_version = [] { return "1"; };
+  op.reference = [](const Params& params, std::span<const HostTensor> inputs) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return test::row_quantize_op().reference(params, inputs);
+  };
+  const Wronged wronged(op, test::row_params(2, 4));
+  ReferenceProbe probe = wronged.probe(ReferenceProbe::default_budget / 4);
+  EXPECT_TRUE(probe.can_afford(2));
+  EXPECT_TRUE(probe.ask(probe.here()).has_value());
+  EXPECT_FALSE(probe.ask(probe.here()).has_value());
 }
 
 TEST(ReferenceProbe, RefusesInputsThatDoNotFit) {

@@ -106,14 +106,16 @@ std::string preamble_of(const std::vector<Define>& defines) {
   return text;
 }
 
-/// The SPIR-V of a parsed shader.
+/// The SPIR-V of a parsed shader. What is wrong with all of it has no line: errors begin with its file alone.
 std::vector<std::uint32_t> generate(glslang::TShader& shader, EShMessages messages,
+                                    const std::string& display,
                                     const std::map<std::string, ShaderSource>& sources,
                                     const std::vector<Define>& defines) {
   glslang::TProgram program;
   program.addShader(&shader);
   if (!program.link(messages)) {
-    throw CompileError(compile_story(program.getInfoLog(), sources, defines));
+    throw CompileError(display + ": error: the shader is not whole\n" +
+                       compile_story(program.getInfoLog(), sources, defines));
   }
   glslang::SpvOptions options;
   options.disableOptimizer = true;  // drivers optimize; they get the code as written
@@ -122,7 +124,8 @@ std::vector<std::uint32_t> generate(glslang::TShader& shader, EShMessages messag
   glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &options);
   const std::string log = logger.getAllMessages();
   if (words.empty() || log.find("error") != std::string::npos) {
-    throw CompileError(compile_story(log, sources, defines));
+    throw CompileError(display + ": error: no SPIR-V can be made of the shader\n" +
+                       compile_story(log, sources, defines));
   }
   return words;
 }
@@ -230,7 +233,7 @@ std::vector<std::uint32_t> compile_glsl(const std::string& name,
   if (!shader.parse(GetDefaultResources(), glsl_version, false, messages, includer)) {
     throw CompileError(compile_story(shader.getInfoLog(), sources, defines));
   }
-  return generate(shader, messages, sources, defines);
+  return generate(shader, messages, sources.at(name).display, sources, defines);
 }
 
 std::string disassemble(std::span<const std::uint32_t> words) {

@@ -247,6 +247,20 @@ TEST_F(ShaderLibraryTest, AnErrorInAnEmbeddedShaderShowsItsFileInTheTree) {
   }
 }
 
+TEST_F(ShaderLibraryTest, AnErrorWithoutALineShowsTheFile) {
+  sources.write("no_main.comp", "#version 450\nlayout(local_size_x = 1) in;\n");
+  EXPECT_EQ(failure("no_main.comp"),
+            path("no_main.comp") +
+                ": error: the shader is not whole\n"
+                "ERROR: Linking compute stage: Missing entry point: Each stage requires "
+                "one entry point\n"
+                "defines: none");
+  sources.write("no_body.comp", "#version 450\nuint f(uint x);\nvoid main() { f(1u); }\n");
+  EXPECT_THAT(failure("no_body.comp"),
+              ::testing::StartsWith(path("no_body.comp") + ": error: the shader is not whole\n"));
+  EXPECT_THAT(failure("no_body.comp"), HasSubstr("No function definition (body) found"));
+}
+
 TEST_F(ShaderLibraryTest, AnErrorBehindAnIncludeKeepsItsLine) {
   sources.write("late.comp", "#version 450\n#include \"common/value.glslh\"\nvoid main() {\n  nothing;\n}\n");
   EXPECT_THAT(failure("late.comp"), HasSubstr(path("late.comp") + ":4: error: 'nothing'"));
