@@ -46,11 +46,15 @@ TensorSpec cache_tensor(const Sdpa& op, std::string name, DType dtype, const Sha
 std::vector<TensorSpec> tensors(const Params& params) {
   const Sdpa op = sdpa_params(params);
   const DType cache = op.q8 ? DType::I8 : op.dtype;
-  TensorSpec q = row_tensor("q", op.dtype, op.shape_of_q());
+  TensorSpec q = or_texture(row_tensor("q", op.dtype, op.shape_of_q()));
   TensorSpec y = q;
   q.domain.most = largest_of_scores;
   TensorSpec k = cache_tensor(op, "k", cache, op.shape_of_cache());
   TensorSpec v = cache_tensor(op, "v", cache, op.shape_of_cache());
+  if (!op.q8) {
+    k = or_texture(std::move(k));
+    v = or_texture(std::move(v));
+  }
   k.domain.most = op.q8 ? 0 : largest_of_scores;
   v.domain.most = op.q8 ? 0 : largest_value;
   std::vector<TensorSpec> all{std::move(q), std::move(k), std::move(v)};
@@ -154,6 +158,16 @@ std::optional<std::string> sdpa_invalid_reason(const ImplPoint& point) {
   const std::int64_t width = sdpa_params(point.params).width;
   if (width % 4 != 0) return fmt::format("D is {}, but must be a multiple of 4", width);
   return any_too_large(point.tensors, point.forms);
+}
+
+std::optional<std::string> sdpa_texture_reason(const ImplPoint& point) {
+  for (std::size_t i = 0; i < point.forms.size(); ++i) {
+    if (!is_texture(point.forms[i])) continue;
+    return point.tensors[i].name +
+           " is a texture, but is read or written as a buffer: use a buffer, or impl "
+           "fused or split";
+  }
+  return std::nullopt;
 }
 
 Op sdpa() {

@@ -125,6 +125,7 @@ Program build(const BuildContext& context) {
 }
 
 std::optional<std::string> invalid_reason(const ImplPoint& point) {
+  if (auto reason = sdpa_texture_reason(point)) return reason;
   if (auto reason = sdpa_invalid_reason(point)) return reason;
   const Sdpa op = sdpa_params(point.params);
   if (op.dtype != DType::F16) return "q is f32, which half floats would round: use f16 or another impl";

@@ -5,6 +5,8 @@
 #include "ops/transformer/sdpa.h"
 #include "ops/transformer/softmax.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -115,6 +117,7 @@ UnitError unfused_unit_error(const BuildContext& context) {
 }
 
 std::optional<std::string> unfused_invalid_reason(const ImplPoint& point) {
+  if (auto reason = sdpa_texture_reason(point)) return reason;
   if (auto reason = sdpa_invalid_reason(point)) return reason;
   const Sdpa op = sdpa_params(point.params);
   const std::vector<TensorSpec> tensors = softmax_tensors(op);
@@ -162,7 +165,8 @@ Sharing sharing_of(const BuildContext& context, bool splits) {
   // A CPU reads from its caches, and compiles what is repeated for each key for seconds.
   sharing.keys = context.tuned("keys", context.device.is_planned_as_cpu() ? 1 : most_keys);
   const bool is_f32 = op.dtype == DType::F32 && !op.q8;
-  sharing.unit_quads = !is_f32 && quads_of(op) % 2 == 0 ? 2 : 1;
+  const bool has_words = !is_f32 && !is_texture(context.forms[1]);
+  sharing.unit_quads = has_words && quads_of(op) % 2 == 0 ? 2 : 1;
   const std::int64_t units = quads_of(op) / sharing.unit_quads;
   const std::int64_t most = most_invocations(context.device);
   sharing.columns = std::min({power_of_two_from(units), most_columns(context.device), most});
@@ -180,6 +184,14 @@ Sharing sharing_of(const BuildContext& context, bool splits) {
   return sharing;
 }
 
+/// `define` says whether the tensor is a texture, of which `constant` is a slice's height.
+void add_texture(Dispatch& dispatch, const BuildContext& context, std::uint32_t tensor, const char* define,
+                 const char* constant) {
+  const bool has_texels = is_texture(context.forms[tensor]);
+  set_define(dispatch, define, has_texels ? 1 : 0);
+  if (has_texels) set_constant(dispatch, constant, context.physical(tensor).dims().h);
+}
+
 Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharing) {
   Dispatch dispatch{.label = "sdpa", .shader = "sdpa.comp"};
   add_attention(dispatch, op, log2_of_e);
@@ -191,6 +203,8 @@ Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharin
                                     {"UNIT_QUADS", sharing.unit_quads}}) {
     set_define(dispatch, name, value);
   }
+  add_texture(dispatch, context, 0, "Q_TEXTURE", "q_slice_height");
+  add_texture(dispatch, context, 1, "CACHE_TEXTURE", "cache_slice_height");
   set_constant(dispatch, "column_bits", std::countr_zero(static_cast<std::uint64_t>(sharing.columns)));
   dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
   if (op.q8) {
@@ -278,12 +292,26 @@ std::optional<std::string> unsupported_reason(const BuildContext& context, bool 
          std::to_string(most);
 }
 
+std::optional<std::string> unlike_forms(const ImplPoint& point, std::size_t one, std::size_t other) {
+  if (point.forms[one] == point.forms[other]) return std::nullopt;
+  return fmt::format(
+      "{} is {} and {} is {}, but places are computed for both alike: use one storage for both",
+      point.tensors[one].name, to_string(point.forms[one]), point.tensors[other].name,
+      to_string(point.forms[other]));
+}
+
+std::optional<std::string> one_pass_invalid_reason(const ImplPoint& point) {
+  if (auto reason = unlike_forms(point, 0, point.forms.size() - 1)) return reason;
+  if (auto reason = unlike_forms(point, 1, 2)) return reason;
+  return sdpa_invalid_reason(point);
+}
+
 Impl one_pass(bool splits) {
   Impl impl{.name = splits ? "split" : "fused"};
   impl.ceiling = Ceiling::Fp32;
   impl.tunables = tunables(splits);
   impl.build = splits ? split : fused;
-  impl.invalid_reason = sdpa_invalid_reason;
+  impl.invalid_reason = one_pass_invalid_reason;
   impl.unsupported_reason = [splits](const BuildContext& context) {
     return unsupported_reason(context, splits);
   };
@@ -323,6 +351,7 @@ Dispatch join_parts(const BuildContext& context, const Sdpa& op, std::int64_t sp
   Dispatch join{.label = "join", .shader = "sdpa_join.comp"};
   add_attention(join, op);
   join.defines = {{"F16", flag(op.dtype == DType::F16)}};
+  add_texture(join, context, index_of_y(context), "Q_TEXTURE", "q_slice_height");
   join.push.add(splits).add(all_queries(op));
   const std::int64_t columns = power_of_two_from(quads_of(op));
   set_constant(join, "column_bits", std::countr_zero(static_cast<std::uint64_t>(columns)));

@@ -45,6 +45,7 @@ class SdpaTest : public OnDeviceTest {
     return trial;
   }
 
+  static constexpr Form texture{Storage::Texture3D, Layout::WP};
   Registry ops = registry();
   const Op& op = *ops.find("sdpa");
 };
@@ -66,6 +67,36 @@ TEST_F(SdpaTest, AgreesWithItsReferenceOnRandomPoints) {
     if (impl == "split") point.tune["splits"] = draw.pick(1, 20);
     expect_right(point);
   }
+}
+
+TEST_F(SdpaTest, TexturesAgreeWithTheReferenceOnRandomPoints) {
+  Draw draw(96);
+  for (int round = 0; round < 24 && !HasFatalFailure(); ++round) {
+    const std::int64_t kv_heads = draw.pick(1, 3), start = draw.pick(0, 50), tokens = draw.pick(1, 9);
+    Trial point =
+        trial({tokens, kv_heads * draw.pick(1, 3), kv_heads, 4 * draw.pick(1, 3), start,
+               start + tokens + draw.pick(0, 4)},
+              draw.one_of<std::string>({"fused", "split"}), draw.one_of<std::string>({"f32", "f16"}));
+    point = with(point, "layout", draw.one_of<std::string>({"bshd", "bhsd"}));
+    if (draw.pick(0, 2) > 0) point.forms[0] = point.forms[3] = texture;
+    if (draw.pick(0, 2) > 0) point.forms[1] = point.forms[2] = texture;
+    point.seed = static_cast<std::uint64_t>(round);
+    point.fill = draw.one_of<FillKind>({FillKind::Normal, FillKind::Saturate, FillKind::Ends});
+    point.tune = {{"rows", 2}, {"keys", draw.one_of<std::int64_t>({1, 2})}};
+    expect_right(point);
+  }
+}
+
+TEST_F(SdpaTest, AutoTakesAnImplThatReadsTextures) {
+  Trial point = trial({1, 4, 2, 64, 20}, "fused", "f16");
+  point.forms.assign(4, texture);
+  const std::vector<TensorSpec> tensors = op.tensors(point.params);
+  DeviceInfo device = h200();
+  const BuildContext of_textures(point.params, tensors, point.forms, device, {});
+  EXPECT_EQ(chosen_impl(op, *op.default_impl(), of_textures).name, "fused");
+  const std::vector<Form> buffers(4, Form{Storage::Buffer, Layout::WP});
+  const BuildContext of_buffers(point.params, tensors, buffers, device, {});
+  EXPECT_EQ(chosen_impl(op, *op.default_impl(), of_buffers).name, "coopmat");
 }
 
 TEST_F(SdpaTest, OneOfThousandsOfKeysIsMoreThanTheBound) {
@@ -258,6 +289,25 @@ TEST_F(SdpaTest, ImplsSayWhatTheyCannotTake) {
   EXPECT_THAT(invalid_reason_of(op, trial({1, 1, 1, 48}, "coopmat", "f16")),
               testing::HasSubstr("D is 48, but must be 16, 32, 64, 96 or 128"));
   EXPECT_EQ(invalid_reason_of(op, trial({1, 1, 1, 96}, "coopmat", "f16")), "");
+}
+
+TEST_F(SdpaTest, ImplsSayWhichTexturesTheyCannotTake) {
+  const auto reason = [&](const std::string& impl, const std::vector<std::size_t>& textures) {
+    Trial point = trial({1, 2, 1, 32}, impl, "f16");
+    for (const std::size_t tensor : textures) point.forms[tensor] = texture;
+    return invalid_reason_of(op, point);
+  };
+  for (const std::string impl : {"fused", "split"}) {
+    EXPECT_EQ(reason(impl, {0, 1, 2, 3}), "");
+    EXPECT_EQ(reason(impl, {0, 3}), "");
+    EXPECT_EQ(reason(impl, {1, 2}), "");
+    EXPECT_THAT(reason(impl, {0}), testing::StartsWith("q is texture3d/WP and y is buffer/WP, "));
+    EXPECT_THAT(reason(impl, {1, 0, 3}), testing::StartsWith("k is texture3d/WP and v is buffer/WP, "));
+  }
+  for (const std::string impl : {"unfused", "coopmat"}) {
+    EXPECT_THAT(reason(impl, {1, 2}),
+                testing::StartsWith("k is a texture, but is read or written as a buffer"));
+  }
 }
 
 }  // namespace

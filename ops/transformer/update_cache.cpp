@@ -13,7 +13,7 @@ namespace {
 using references::update_cache_params;
 using references::UpdateCache;
 
-constexpr std::int64_t bytes_of_vector = 16, bytes_of_word = 4;
+constexpr std::int64_t bytes_of_vector = 16, bytes_of_word = 4, values_of_texel = 4;
 constexpr double smallest_scale = 0x1p-10, largest_scale = 1;  // of the rows that are there
 
 /// Whether the cache has the order of x, and as many values.
@@ -35,7 +35,8 @@ std::vector<TensorSpec> tensors(const Params& params) {
   const UpdateCache op = update_cache_params(params);
   TensorSpec x = row_tensor("x", op.dtype, op.x_shape());
   if (op.q8) return q8_tensors(op, std::move(x));
-  TensorSpec cache = row_tensor("cache", op.dtype, op.cache_shape());
+  x = or_texture(std::move(x));
+  TensorSpec cache = or_texture(row_tensor("cache", op.dtype, op.cache_shape()));
   TensorSpec new_cache = updated(cache, 1);
   if (is_filled_by_x(op)) new_cache.copy_because = "the tokens fill the cache";
   return {std::move(x), std::move(cache), std::move(new_cache)};
@@ -70,8 +71,21 @@ CopiedRows copied_rows_of(const UpdateCache& op) {
   return rows;
 }
 
+Program copy_texels(const BuildContext& context, const UpdateCache& op) {
+  const std::int64_t quads = div_up(op.width, values_of_texel);
+  const std::int64_t count = op.batch * op.tokens * op.heads * quads;
+  Dispatch dispatch{.label = "update_cache", .shader = "update_cache_texels.comp"};
+  dispatch.defines = {{"BY_HEAD", flag(op.by_head)}, {"F16", flag(op.dtype == DType::F16)}};
+  dispatch.push.add(count).add(quads).add(op.heads).add(op.tokens).add(op.capacity).add(op.start);
+  for (const std::int64_t by : {quads, op.heads, op.tokens}) add(dispatch.push, divider(by));
+  dispatch.bindings = {Resource::tensor(0), Resource::tensor(2)};
+  set_grid(dispatch, context, count);
+  return {.dispatches = {std::move(dispatch)}};
+}
+
 Program copy(const BuildContext& context) {
   const UpdateCache op = update_cache_params(context.params);
+  if (is_texture(context.forms[0])) return copy_texels(context, op);
   const CopiedRows rows = copied_rows_of(op);
   // Where a word has values of two rows, the first and the last word of a run may be partly the run's.
   const std::int64_t row = rows.shares_words() ? rows.values : rows.bytes / rows.unit;
@@ -94,6 +108,9 @@ Program quantize(const BuildContext& context) {
 
 std::optional<std::string> copy_invalid_reason(const ImplPoint& point) {
   if (update_cache_params(point.params).q8) return "it copies values, and the cache is int8";
+  for (const std::size_t cache : {1, 2}) {
+    if (auto reason = unequal_forms(point, 0, cache)) return reason;
+  }
   return any_too_large(point.tensors, point.forms);
 }
 
@@ -111,13 +128,15 @@ Impl automatic() {
 }
 
 std::vector<Impl> impls() {
-  return {automatic(),
-          {.name = "copy",
-           .summary = "one dispatch: 16 bytes at a time where rows have whole ones, else a word",
-           .tunables = {local_size_tunable()},
-           .build = copy,
-           .invalid_reason = copy_invalid_reason},
-          quantizing_impl(quantize, quantize_invalid_reason, nullptr)};
+  return {
+      automatic(),
+      {.name = "copy",
+       .summary =
+           "one dispatch: 16 bytes at a time where rows have whole ones, else a word; of textures a texel",
+       .tunables = {local_size_tunable()},
+       .build = copy,
+       .invalid_reason = copy_invalid_reason},
+      quantizing_impl(quantize, quantize_invalid_reason, nullptr)};
 }
 
 std::vector<ParamSpec> params() {

@@ -35,6 +35,7 @@ class UpdateCacheTest : public OnDeviceTest {
     return program_of(point).dispatches[0].workgroups[0];
   }
 
+  static constexpr Form texture{Storage::Texture3D, Layout::WP};
   Registry ops = registry();
   const Op& op = *ops.find("update_cache");
 };
@@ -49,6 +50,7 @@ TEST_F(UpdateCacheTest, AgreesWithItsReferenceOnRandomPoints) {
     point.seed = static_cast<std::uint64_t>(round);
     point.fill = draw.one_of<FillKind>({FillKind::Normal, FillKind::Special, FillKind::Nan});
     if (round % 3 == 0) point.tune = {{"local_size", draw.one_of<std::int64_t>({1, 7, 64})}};
+    if (round % 4 == 0) point.forms.assign(3, texture);
     expect_right(point);
   }
 }
@@ -89,6 +91,17 @@ TEST_F(UpdateCacheTest, CopiesVectorsWordsOrHalvesOfWords) {
   EXPECT_EQ(invocations_of(trial({2, 3, 1, 5}, 9, 1, "bshd", "f32")), 2 * 3 * 5);
   EXPECT_EQ(invocations_of(trial({2, 3, 1, 5}, 9, 1, "bshd", "f16")), 2 * (15 / 2 + 1));
   EXPECT_EQ(invocations_of(trial({2, 3, 4, 5}, 9, 1, "bshd", "f16")), 2 * 3 * 10) << "whole words";
+}
+
+TEST_F(UpdateCacheTest, CopiesTexelsOfTexturesWhereAllTensorsAre) {
+  Trial point = trial({2, 3, 2, 5}, 9, 1, "bhsd", "f16");
+  point.forms.assign(3, texture);
+  EXPECT_EQ(invocations_of(point), 2 * 3 * 2 * 2);
+  point.forms[2] = {Storage::Buffer, Layout::WP};
+  const std::vector<TensorSpec> tensors = op.tensors(point.params);
+  const BuildContext context(point.params, tensors, point.forms, device().info(), {});
+  EXPECT_THAT(op.find_impl("copy")->invalid_reason(context).value_or(""),
+              testing::StartsWith("x is texture3d/WP and cache is buffer/WP"));
 }
 
 TEST_F(UpdateCacheTest, CountsWhatTheTokensMove) {

@@ -12,6 +12,7 @@
 // UNITS       units of a row that an invocation holds
 // UNIT_QUADS  quads of a unit, read at once: 1 or 2; 1 for f32
 // SPLITS      1: `splits` workgroups share the keys, and store their sums for sdpa_join.comp
+// Q_TEXTURE, CACHE_TEXTURE  q and y, or k and v, are textures (transformer/sdpa_texels.glslh)
 // F16, Q8, MASKED: see transformer/sdpa.glslh; SUBGROUPS: see transformer/lane_reduction.glslh
 
 #define MORE_NUMBERS                                        \
@@ -20,11 +21,16 @@
   uint workgroups;
 #include "transformer/lane_reduction.glslh"
 #include "transformer/sdpa.glslh"
+#if Q_TEXTURE || CACHE_TEXTURE
+#include "transformer/sdpa_texels.glslh"
+#endif
 
 shared float shared_sums[gl_WorkGroupSize.x];
 ROW_REDUCTION(sum_of_lanes, float, shared_sums, sum)
 
-#if Q8 && UNIT_QUADS == 2
+#if CACHE_TEXTURE
+#define CACHE_WORDS vec4
+#elif Q8 && UNIT_QUADS == 2
 #define CACHE_WORDS uvec2
 #define GUARD_UNITS (guard_words / 2u)
 #elif Q8
@@ -38,7 +44,9 @@ ROW_REDUCTION(sum_of_lanes, float, shared_sums, sum)
 #define GUARD_UNITS GUARD_QUADS
 #endif
 
-#if Q8 && UNIT_QUADS == 2
+#if CACHE_TEXTURE
+vec4 cache_quad(vec4 values, uint i) { return values; }
+#elif Q8 && UNIT_QUADS == 2
 vec4 cache_quad(uvec2 words, uint i) { return signed_bytes_less(words[i], ivec4(0)); }
 #elif Q8
 vec4 cache_quad(uint words, uint i) { return signed_bytes_less(words, ivec4(0)); }
@@ -48,9 +56,23 @@ vec4 cache_quad(uvec4 words, uint i) { return reals_of(i == 0u ? words.xy : word
 vec4 cache_quad(REAL_WORDS words, uint i) { return reals_of(words); }
 #endif
 
+// A quad of a row of q, and a unit of a row of k or v.
+#if Q_TEXTURE
+layout(set = 0, binding = 0, HEAD_TEXEL) uniform restrict readonly image3D q;
+#define Q_QUAD(row, quad) imageLoad(q, texel_of_row(row, quad, q_slice_height))
+#else
 layout(set = 0, binding = 0) restrict readonly buffer Q { REAL_WORDS q[]; };
+#define Q_QUAD(row, quad) reals_of(q[GUARD_QUADS + row * push.quads + quad])
+#endif
+#if CACHE_TEXTURE
+layout(set = 0, binding = 1, HEAD_TEXEL) uniform restrict readonly image3D k;
+layout(set = 0, binding = 2, HEAD_TEXEL) uniform restrict readonly image3D v;
+#define CACHE_UNIT(rows, row, unit) imageLoad(rows, texel_of_row(row, unit, cache_slice_height))
+#else
 layout(set = 0, binding = 1) restrict readonly buffer K { CACHE_WORDS k[]; };
 layout(set = 0, binding = 2) restrict readonly buffer V { CACHE_WORDS v[]; };
+#define CACHE_UNIT(rows, row, unit) rows[GUARD_UNITS + row * (push.quads / UNIT_QUADS) + unit]
+#endif
 #if Q8
 layout(set = 0, binding = 3) restrict readonly buffer KScale { float k_scale[]; };
 layout(set = 0, binding = 4) restrict readonly buffer VScale { float v_scale[]; };
@@ -60,8 +82,12 @@ layout(set = 0, binding = MASK_AT) restrict readonly buffer Mask { float mask[];
 #endif
 #if SPLITS
 layout(set = 0, binding = Y_AT) restrict writeonly buffer Partial { vec4 partial[]; };
+#elif Q_TEXTURE
+layout(set = 0, binding = Y_AT, HEAD_TEXEL) uniform restrict writeonly image3D y;
+#define STORE_QUAD(row, quad, values) imageStore(y, texel_of_row(row, quad, q_slice_height), values)
 #else
 layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { REAL_WORDS y[]; };
+#define STORE_QUAD(row, quad, values) y[GUARD_QUADS + row * push.quads + quad] = words_of(values)
 #endif
 
 #define QUADS (UNITS * UNIT_QUADS)  // of an invocation
@@ -87,7 +113,7 @@ void load_queries(uint head, uint first) {
     EACH_UNIT EACH_QUAD {
       const uint quad = unit_of(i) * UNIT_QUADS + j;
       const bool exists = (part + i * COLUMNS) * UNIT_QUADS < push.quads;
-      const vec4 values = reals_of(q[GUARD_QUADS + queries[r].row * push.quads + quad]);
+      const vec4 values = Q_QUAD(queries[r].row, quad);
       q_quads[r * QUADS + i * UNIT_QUADS + j] = exists ? values : vec4(0.0);
       sums[r * QUADS + i * UNIT_QUADS + j] = vec4(0.0);
     }
@@ -137,14 +163,14 @@ void add_keys(uint first, uint stop) {
   float k_scales[KEYS], v_scales[KEYS];
   EACH_KEY {
     const uint row = row_of_key(queries[0], min(first + u * groups, stop - 1u));
-    EACH_UNIT k_words[u][i] = k[GUARD_UNITS + row * (push.quads / UNIT_QUADS) + unit_of(i)];
+    EACH_UNIT k_words[u][i] = CACHE_UNIT(k, row, unit_of(i));
 #if Q8
     k_scales[u] = k_scale[guard_words + row];
 #endif
   }
   EACH_KEY {
     const uint row = row_of_key(queries[0], min(first + u * groups, stop - 1u));
-    EACH_UNIT v_words[u][i] = v[GUARD_UNITS + row * (push.quads / UNIT_QUADS) + unit_of(i)];
+    EACH_UNIT v_words[u][i] = CACHE_UNIT(v, row, unit_of(i));
 #if Q8
     v_scales[u] = v_scale[guard_words + row];
 #else
@@ -205,7 +231,7 @@ void store_row(uint r, uint number, uint split) {
     partial[guard_words / 4u + (number * push.splits + split) * (push.quads + 1u) + quad] = values;
 #else
     if (is_nan(total)) values = vec4(NOT_A_NUMBER);
-    y[GUARD_QUADS + queries[r].row * push.quads + quad] = words_of(total == 0.0 ? vec4(0.0) : values / total);
+    STORE_QUAD(queries[r].row, quad, total == 0.0 ? vec4(0.0) : values / total);
 #endif
   }
 #if SPLITS

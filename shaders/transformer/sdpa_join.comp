@@ -5,19 +5,30 @@
 // quad, its largest score and the total of its weights. A workgroup joins one query; COLUMNS neighbouring invocations
 // take its quads, and groups of them join different parts, before the groups are joined.
 //
+// Q_TEXTURE  y is a texture (transformer/sdpa_texels.glslh)
 // F16: see transformer/sdpa.glslh
 
 #define MASKED 0
 #define Q8 0
 #define SUBGROUPS 0
+#define CACHE_TEXTURE 0
 #define MORE_NUMBERS \
   uint splits;       \
   uint workgroups;
 #include "transformer/lane_reduction.glslh"
 #include "transformer/sdpa.glslh"
+#if Q_TEXTURE
+#include "transformer/sdpa_texels.glslh"
+#endif
 
 layout(set = 0, binding = 0) restrict readonly buffer Partial { vec4 partial[]; };
+#if Q_TEXTURE
+layout(set = 0, binding = 1, HEAD_TEXEL) uniform restrict writeonly image3D y;
+#define STORE_QUAD(row, quad, values) imageStore(y, texel_of_row(row, quad, q_slice_height), values)
+#else
 layout(set = 0, binding = 1) restrict writeonly buffer Y { REAL_WORDS y[]; };
+#define STORE_QUAD(row, quad, values) y[GUARD_QUADS + row * push.quads + quad] = words_of(values)
+#endif
 
 // Of some of the keys: their largest score, the total of their weights, and the sums of a quad of their values.
 struct Part {
@@ -68,5 +79,5 @@ void main() {
   if (group > 0u || quad >= push.quads) return;
   part = joined_groups(quad, groups);
   if (is_nan(part.total)) part.values = vec4(NOT_A_NUMBER);
-  y[GUARD_QUADS + query.row * push.quads + quad] = words_of(part.total == 0.0 ? vec4(0.0) : part.values / part.total);
+  STORE_QUAD(query.row, quad, part.total == 0.0 ? vec4(0.0) : part.values / part.total);
 }
