@@ -1,6 +1,7 @@
 #include "harness/gpu/spirv/spirv_rewrites.h"
 
 #include "harness/gpu/gpu.h"
+#include "harness/gpu/spirv/module_copy.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 
 #include <algorithm>
@@ -70,46 +71,10 @@ std::map<std::uint32_t, PlaceWords> place_words(std::span<const std::uint32_t> w
   return found;
 }
 
-/// Copies a module and adds initializers.
-class Clearing {
- public:
-  explicit Clearing(std::span<const std::uint32_t> words)
-      : words_(words), made_(words.begin(), words.begin() + spirv_header_words) {}
-
-  void copy(const SpirvInstruction& instruction) {
-    const std::size_t count = words_[at_] >> spv::WordCountShift;
-    if (instruction.opcode == spv::OpTypePointer) pointees_[instruction.result] = instruction.operands[1];
-    const bool is_cleared = instruction.opcode == spv::OpVariable && instruction.operands.size() == 1 &&
-                            instruction.operands[0] == spv::StorageClassWorkgroup;
-    if (is_cleared) {
-      add_cleared(instruction);
-    } else {
-      made_.insert(made_.end(), words_.begin() + static_cast<std::ptrdiff_t>(at_),
-                   words_.begin() + static_cast<std::ptrdiff_t>(at_ + count));
-    }
-    at_ += count;
-  }
-
-  std::vector<std::uint32_t> result() && { return std::move(made_); }
-
- private:
-  void add(std::uint16_t opcode, std::initializer_list<std::uint32_t> operands) {
-    made_.push_back(static_cast<std::uint32_t>(operands.size() + 1) << spv::WordCountShift | opcode);
-    made_.insert(made_.end(), operands);
-  }
-
-  /// Constants and variables may follow each other in any order.
-  void add_cleared(const SpirvInstruction& variable) {
-    const std::uint32_t zero = made_[spirv_bound_word]++;
-    add(spv::OpConstantNull, {pointees_[variable.type], zero});
-    add(spv::OpVariable, {variable.type, variable.result, spv::StorageClassWorkgroup, zero});
-  }
-
-  std::span<const std::uint32_t> words_;
-  std::size_t at_ = spirv_header_words;
-  std::vector<std::uint32_t> made_;
-  std::map<std::uint32_t, std::uint32_t> pointees_;  ///< by pointer type
-};
+bool is_workgroup_memory(const SpirvInstruction& instruction) {
+  return instruction.opcode == spv::OpVariable && instruction.operands.size() == 1 &&
+         instruction.operands[0] == spv::StorageClassWorkgroup;
+}
 
 }  // namespace
 
@@ -183,10 +148,17 @@ std::optional<std::vector<std::uint32_t>> with_local_size(std::span<const std::u
 
 std::vector<std::uint32_t> with_cleared_workgroup_memory(std::span<const std::uint32_t> words) {
   if (words.size() < spirv_header_words) return {words.begin(), words.end()};
-  Clearing clearing(words);
-  each_instruction(words, "workgroup memory",
-                   [&](const SpirvInstruction& instruction) { clearing.copy(instruction); });
-  return std::move(clearing).result();
+  ModuleCopy made(words);
+  std::map<std::uint32_t, std::uint32_t> pointees;  // by pointer type
+  each_instruction(words, "workgroup memory", [&](const SpirvInstruction& instruction) {
+    if (instruction.opcode == spv::OpTypePointer) pointees[instruction.result] = instruction.operands[1];
+    if (!is_workgroup_memory(instruction)) return made.copy(instruction);
+    // Constants and variables may follow each other in any order.
+    const std::uint32_t zero = made.new_id();
+    made.add(spv::OpConstantNull, {pointees[instruction.type], zero});
+    made.add(spv::OpVariable, {instruction.type, instruction.result, spv::StorageClassWorkgroup, zero});
+  });
+  return std::move(made).result();
 }
 
 }  // namespace assay::gpu

@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/gpu/gpu.h"
+#include "harness/gpu/spirv/module_copy.h"
 #include "harness/gpu/spirv/spirv_flow.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 #include "harness/gpu/spirv/spirv_rewrites.h"
@@ -57,11 +58,7 @@ class Poisoner {
  public:
   Poisoner(std::span<const std::uint32_t> words, const std::map<std::uint32_t, std::uint32_t>& specialization,
            PoisonSign sign)
-      : words_(words),
-        sign_(sign),
-        of_functions_(types_of_uninitialized(words)),
-        constants_(specialization),
-        made_(words.begin(), words.begin() + spirv_header_words) {}
+      : sign_(sign), of_functions_(types_of_uninitialized(words)), constants_(specialization), made_(words) {}
 
   void copy(const SpirvInstruction& instruction) {
     if (!is_in_functions_) {
@@ -72,17 +69,12 @@ class Poisoner {
     if (is_uninitialized(instruction)) return copy_variable(instruction);
     if (instruction.opcode == spv::OpUndef && !is_in_functions_ && can_poison(instruction.type))
       return emit(instruction.type, instruction.result);
-    copy_as_is(instruction);
+    made_.copy(instruction);
   }
 
-  std::vector<std::uint32_t> result() && { return std::move(made_); }
+  std::vector<std::uint32_t> result() && { return std::move(made_).result(); }
 
  private:
-  void copy_as_is(const SpirvInstruction& instruction) {
-    const std::span<const std::uint32_t> all = words_.subspan(instruction.at);
-    made_.insert(made_.end(), all.begin(), all.begin() + (all[0] >> spv::WordCountShift));
-  }
-
   /// Constants must precede the functions that use them.
   void begin_functions() {
     is_in_functions_ = true;
@@ -94,17 +86,9 @@ class Poisoner {
 
   void copy_variable(const SpirvInstruction& variable) {
     const std::uint32_t type = types_.pointee_id(variable.type);
-    if (!can_poison(type)) return copy_as_is(variable);
+    if (!can_poison(type)) return made_.copy(variable);
     const std::uint32_t value = value_of(type);
-    add(spv::OpVariable, {variable.type, variable.result, variable.operands[0], value});
-  }
-
-  void add(std::uint32_t opcode, std::span<const std::uint32_t> operands) {
-    made_.push_back(static_cast<std::uint32_t>(operands.size() + 1) << spv::WordCountShift | opcode);
-    made_.insert(made_.end(), operands.begin(), operands.end());
-  }
-  void add(std::uint32_t opcode, std::initializer_list<std::uint32_t> operands) {
-    add(opcode, std::span(operands.begin(), operands.end()));
+    made_.add(spv::OpVariable, {variable.type, variable.result, variable.operands[0], value});
   }
 
   /// The types of a composite's parts; nothing if `type` is no composite, or constants do not decide its
@@ -153,7 +137,7 @@ class Poisoner {
   std::uint32_t value_of(std::uint32_t type) {
     const auto found = value_of_.find(type);
     if (found != value_of_.end()) return found->second;
-    const std::uint32_t id = made_[spirv_bound_word]++;
+    const std::uint32_t id = made_.new_id();
     emit(type, id);
     return value_of_[type] = id;
   }
@@ -162,15 +146,15 @@ class Poisoner {
     const SpirvType& type = *types_.find(id_of_type);
     std::vector<std::uint32_t> operands{id_of_type, id};
     if (type.opcode == spv::OpTypeBool)
-      return add(sign_ == PoisonSign::Positive ? spv::OpConstantTrue : spv::OpConstantFalse, operands);
+      return made_.add(sign_ == PoisonSign::Positive ? spv::OpConstantTrue : spv::OpConstantFalse, operands);
     if (const auto parts = parts_of(type)) {
       for (const std::uint32_t part : *parts) operands.push_back(value_of(part));
-      return add(spv::OpConstantComposite, operands);
+      return made_.add(spv::OpConstantComposite, operands);
     }
     const std::vector<std::uint32_t> number =
         type.opcode == spv::OpTypeFloat ? poisoned_float(type.operands[0], sign_) : integer_words(type);
     operands.insert(operands.end(), number.begin(), number.end());
-    add(spv::OpConstant, operands);
+    made_.add(spv::OpConstant, operands);
   }
 
   std::vector<std::uint32_t> integer_words(const SpirvType& type) const {
@@ -181,7 +165,6 @@ class Poisoner {
     return words;
   }
 
-  std::span<const std::uint32_t> words_;
   PoisonSign sign_;
   std::set<std::uint32_t> of_functions_;  ///< types of pointers
   SpirvConstants constants_;
@@ -189,7 +172,7 @@ class Poisoner {
   bool is_in_functions_ = false;
   std::map<std::uint32_t, bool> can_poison_;         ///< by type
   std::map<std::uint32_t, std::uint32_t> value_of_;  ///< by type
-  std::vector<std::uint32_t> made_;
+  ModuleCopy made_;
 };
 
 /// Finds whether a variable may be mentioned on some way through a module before it is set as a whole.
