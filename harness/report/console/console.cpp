@@ -23,8 +23,11 @@
 namespace assay {
 namespace {
 
-/// Blocks per row before any row has ended: more than most rows need, as an estimate may fall but not rise.
+/// Blocks per row before any row has ended: more than most rows need, as an estimate had better fall than
+/// rise.
 constexpr std::size_t guessed_blocks = 15;
+/// An estimate that has not fallen for so long was too low.
+constexpr double stuck_s = 30;
 
 }  // namespace
 
@@ -83,7 +86,11 @@ std::optional<double> TimeLeft::seconds() {
   const std::optional<double> accu = accu_seconds();
   const std::optional<double> perf = perf_seconds();
   if (!accu || !perf || accu_.left + perf_.left == 0) return std::nullopt;
-  told_ = std::min(*accu + *perf, told_.value_or(*accu + *perf));
+  const double estimate = *accu + *perf;
+  if (!told_ || estimate < *told_ || since_ - told_at_ > stuck_s) {
+    told_ = estimate;
+    told_at_ = since_;
+  }
   return told_;
 }
 

@@ -90,16 +90,18 @@ TEST(TimeLeft, TakesRowsThatHaveNotBegunForLikeThoseThatEnded) {
   EXPECT_EQ(left.seconds(), 5.0 + 6.0) << "five blocks of b and six of another, a second each";
 }
 
-TEST(TimeLeft, NeverRises) {
+TEST(TimeLeft, RisesOnlyWhereItHasNotFallenForAWhile) {
   TimeLeft left;
   left.plan(rows(10, 0), 0);
   left.ended(row("accu"), 1);
   EXPECT_EQ(left.seconds(), 9.0);
-  left.ended(row("accu"), 101);
+  left.ended(row("accu"), 30);
   EXPECT_EQ(left.seconds(), 9.0) << "one row took long; the others need not";
-  for (int i = 0; i < 7; ++i) left.ended(row("accu"), 101);
-  EXPECT_EQ(left.seconds(), 9.0);
-  left.ended(row("accu"), 101);
+  left.ended(row("accu"), 36);
+  EXPECT_EQ(left.seconds(), 7 * 12.0) << "they do";
+  for (int i = 0; i < 6; ++i) left.ended(row("accu"), 36);
+  EXPECT_EQ(left.seconds(), 4.0);
+  left.ended(row("accu"), 40);
   EXPECT_EQ(left.seconds(), std::nullopt);
 }
 
