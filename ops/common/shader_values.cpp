@@ -21,9 +21,9 @@ void set_constant(Dispatch& dispatch, std::string name, std::int64_t value) {
   dispatch.constants.push_back({std::move(name), static_cast<std::uint32_t>(value)});
 }
 
-void bind_at(Dispatch& dispatch, std::string name, Resource resource) {
+void bind_at(Dispatch& dispatch, std::string name, const Binding& binding) {
   set_define(dispatch, std::move(name), static_cast<std::int64_t>(dispatch.bindings.size()));
-  dispatch.bindings.emplace_back(resource);
+  dispatch.bindings.push_back(binding);
 }
 
 Define texture_define(Form form) {

@@ -27,7 +27,7 @@ void set_define(Dispatch& dispatch, std::string name, std::int64_t value);
 void set_constant(Dispatch& dispatch, std::string name, std::int64_t value);
 
 /// Binds a resource to `dispatch` and defines `name` as the number of its binding.
-void bind_at(Dispatch& dispatch, std::string name, Resource resource);
+void bind_at(Dispatch& dispatch, std::string name, const Binding& binding);
 
 /// TEXTURE: 0 for a buffer, else the number of dimensions.
 Define texture_define(Form form);

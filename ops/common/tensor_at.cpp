@@ -52,6 +52,12 @@ TensorAt tensor_at(const BuildContext& context, std::uint32_t index) {
   return {Resource::tensor(index), context.physical(index)};
 }
 
+Binding binding_of(const BuildContext& context, std::uint32_t index) {
+  const Resource resource = Resource::tensor(index);
+  const bool is_read = context.tensors[index].role == TensorSpec::Role::Input;
+  return is_read && is_texture(context.forms[index]) ? sampled(resource) : Binding(resource);
+}
+
 Conversion quantizing(const QParams& to) {
   return {1.0f / to.scale, to.zero_point};
 }
@@ -98,6 +104,19 @@ std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, 
   return point.tensors[i].name + " is " + to_string(point.forms[i]) + " and " + point.tensors[k].name +
          " is " + to_string(point.forms[k]) +
          ": an invocation writes where it reads, so both need the same storage and layout";
+}
+
+std::optional<std::string> mixed_forms(const ImplPoint& point) {
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < point.tensors.size(); ++i) {
+    if (point.tensors[i].forms.size() == 1) continue;
+    if (!first) first = i;
+    if (point.forms[i] == point.forms[*first]) continue;
+    return point.tensors[*first].name + " is " + to_string(point.forms[*first]) + " and " +
+           point.tensors[i].name + " is " + to_string(point.forms[i]) +
+           ": this kernel needs both in the same storage and layout";
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> any_too_large(std::span<const TensorSpec> tensors, std::span<const Form> forms) {

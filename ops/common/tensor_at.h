@@ -44,6 +44,9 @@ struct TensorAt {
 /// The tensor at `index` of the context, in its form.
 TensorAt tensor_at(const BuildContext& context, std::uint32_t index);
 
+/// The tensor at `index` of the context as a kernel finds it that reads textures through samplers.
+Binding binding_of(const BuildContext& context, std::uint32_t index);
+
 /// How values are converted on the way: int8 to float dequantizes, float to int8 quantizes.
 struct Conversion {
   float scale = 1;              ///< scale of the integers; for quantizing its reciprocal, fl32(1 / scale)
@@ -68,6 +71,9 @@ void add_form_defines(Dispatch& dispatch, const std::string& side, const Physica
 /// Why a kernel whose invocations write where they read cannot take the tensors at `i` and `k` in their
 /// forms, which must be equal, or nothing.
 std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k);
+
+/// Why a kernel that takes all tensors with a choice of forms in one of them cannot take these, or nothing.
+std::optional<std::string> mixed_forms(const ImplPoint& point);
 
 /// Why kernels that count with 32-bit integers cannot take this tensor, or nothing.
 std::optional<std::string> too_large(const Physical& physical);

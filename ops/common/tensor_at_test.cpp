@@ -34,6 +34,36 @@ TEST(UnequalForms, AreNamedWithTheirTensors) {
       testing::StartsWith("x is texture3d/WP and y is buffer/WP: an invocation writes where it reads"));
 }
 
+TEST(MixedForms, AreThoseOfTensorsThatHaveAChoice) {
+  const Form buffer{Storage::Buffer, Layout::WP}, texture{Storage::Texture3D, Layout::WP};
+  const Params params;
+  const std::vector<TensorSpec> tensors{{.name = "w", .forms = {buffer}},
+                                        {.name = "x", .forms = {buffer, texture}},
+                                        {.name = "y", .forms = {buffer, texture}}};
+  const auto reason = [&](Form x, Form y) {
+    const std::vector<Form> forms{buffer, x, y};
+    return mixed_forms(ImplPoint{params, tensors, forms, {}}).value_or("");
+  };
+  EXPECT_EQ(reason(texture, texture), "");
+  EXPECT_EQ(reason(buffer, buffer), "");
+  EXPECT_EQ(reason(texture, buffer),
+            "x is texture3d/WP and y is buffer/WP: this kernel needs both in the same storage and layout");
+}
+
+TEST(BindingOf, IsASamplerForATextureThatIsAnInput) {
+  const Form texture{Storage::Texture3D, Layout::WP};
+  const std::vector<TensorSpec> tensors{
+      {.name = "w"}, {.name = "x"}, {.name = "y", .role = TensorSpec::Role::Output}};
+  const std::vector<Form> forms{{Storage::Buffer, Layout::WP}, texture, texture};
+  const Params params;
+  const DeviceInfo device;
+  const Tune tune;
+  const BuildContext context(params, tensors, forms, device, tune);
+  EXPECT_EQ(binding_of(context, 0), Binding(Resource::tensor(0)));
+  EXPECT_EQ(binding_of(context, 1), sampled(Resource::tensor(1)));
+  EXPECT_EQ(binding_of(context, 2), Binding(Resource::tensor(2)));
+}
+
 }  // namespace
 
 }  // namespace assay::ops

@@ -41,7 +41,7 @@ std::vector<ParamSpec> params_of(bool depthwise) {
 std::vector<TensorSpec> tensors(const Params& params) {
   const Conv1d conv = conv1d_params(params);
   TensorSpec x{.name = "x", .dtype = conv.dtype, .shape = conv.x_shape()};
-  x.forms = {{Storage::Buffer, Layout::WP}};
+  x.forms = {{Storage::Buffer, Layout::WP}, {Storage::Texture3D, Layout::WP}};
   x.domain.most = references::largest_factor;
   TensorSpec w = constant_tensor("w", conv.dtype, conv.w_shape());
   w.domain.most = references::largest_factor;
@@ -79,6 +79,7 @@ double unit_error(const BuildContext& context) {
 }  // namespace
 
 std::optional<std::string> conv1d_invalid_reason(const ImplPoint& point) {
+  if (auto reason = mixed_forms(point)) return reason;
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
   constexpr std::int64_t most = 1 << 30;
   const Conv1d conv = conv1d_params(point.params);

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-// What the convolutions along one axis share: x is [N, C, L], real, with real weights.
+// What the convolutions along one axis share: x is [N, C, L], real, with real weights. x and y are both in
+// buffers or both in width-packed 3D textures.
 
 namespace assay::ops {
 
@@ -23,7 +24,8 @@ Impl conv1d_impl(std::string name, std::string summary, std::vector<Tunable> tun
                  Program (*build)(const BuildContext&),
                  std::optional<std::string> (*unsupported_reason)(const BuildContext&));
 
-/// Why kernels that count places with signed 32-bit integers cannot take this point, or nothing.
+/// Why kernels that count places with signed 32-bit integers and take x and y alike cannot take this point,
+/// or nothing.
 std::optional<std::string> conv1d_invalid_reason(const ImplPoint& point);
 
 }  // namespace assay::ops

@@ -32,22 +32,25 @@ bool reads_padding(const Conv1d& conv) {
 }
 
 /// Gives `product` the bindings, #defines and push constants of shaders/convolution/conv1d_operands.glslh.
-void add_operands(Dispatch& product, const Conv1d& conv, const Slots& slots, std::int64_t tiles_n) {
+void add_operands(Dispatch& product, const BuildContext& context, const Slots& slots, std::int64_t tiles_n) {
+  const Conv1d conv = conv1d_params(context.params);
   const std::int64_t length = conv.length_of_y();
+  const bool in_textures = is_texture(context.forms[0]);
   const bool copies_places = conv.stride == 1 && conv.padding == 0 && length == conv.l;
   for (const auto& [name, value] : {std::pair{"CONV1D", true},
                                     {"X_F16", conv.dtype == DType::F16},
                                     {"X_ALIGNED", conv.c % 4 == 0},
                                     {"X_EIGHTS", false},
                                     {"Y_ALIGNED", length % 4 == 0},
-                                    {"B_ALIGNED", copies_places && length % 4 == 0},
+                                    {"B_ALIGNED", copies_places && (in_textures || length % 4 == 0)},
                                     {"PADDED", reads_padding(conv)},
                                     {"PLANES", conv.n > 1}})
     product.defines.push_back({name, flag(value)});
+  product.defines.push_back(texture_define(context.forms[0]));
   std::vector<const char*> places{"B_AT", "X_AT"};
   if (conv.bias) places.push_back("CHANNEL_BIAS_AT");
   places.push_back("Y_AT");
-  for (std::uint32_t i = 0; i < places.size(); ++i) bind_at(product, places[i], Resource::tensor(i));
+  for (std::uint32_t i = 0; i < places.size(); ++i) bind_at(product, places[i], binding_of(context, i));
   PushConstants& push = product.push;
   push.add(conv.outputs).add(slots.all).add(slots.of_plane);
   add(push, divider(slots.of_plane));
@@ -61,7 +64,7 @@ Program build(const BuildContext& context) {
   const Tiling tiling = tiling_of(context, linear_of(conv), of_reals);
   const Slots slots = slots_of_planes(conv.n, conv.outputs, tiling.m);
   Dispatch product = tiled_product(tiling, slots.all, conv.length_of_y(), context.device);
-  add_operands(product, conv, slots, div_up(conv.length_of_y(), tiling.n));
+  add_operands(product, context, slots, div_up(conv.length_of_y(), tiling.n));
   return {.dispatches = {std::move(product)}};
 }
 
@@ -75,12 +78,9 @@ std::optional<std::string> unsupported_reason(const BuildContext& context) {
 }  // namespace
 
 Op conv1d_pw() {
-  return conv1d_op(
-      "conv1d_pw",
-      "pointwise convolution of real values along one axis, without groups; in buffers of layout WP alone",
-      false,
-      {conv1d_impl("tiled", "tiles in shared memory: w times each sequence of x", tiling_tunables(of_reals),
-                   build, unsupported_reason)});
+  return conv1d_op("conv1d_pw", "pointwise convolution of real values along one axis, without groups", false,
+                   {conv1d_impl("tiled", "tiles in shared memory: w times each sequence of x",
+                                tiling_tunables(of_reals), build, unsupported_reason)});
 }
 
 }  // namespace assay::ops

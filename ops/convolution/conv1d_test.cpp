@@ -19,6 +19,9 @@ namespace {
 using namespace test;
 using testing::HasSubstr;
 
+constexpr Form in_buffer{Storage::Buffer, Layout::WP};
+constexpr Form in_texture{Storage::Texture3D, Layout::WP};
+
 struct Sizes {
   std::int64_t n = 1, c = 8, l = 16, oc = 6;
   std::int64_t kernel = 1, stride = 1, dilation = 1;
@@ -52,18 +55,28 @@ class Conv1dTest : public OnDeviceTest {
   }
 
   static void add_forms(Trial& trial) {
-    trial.forms.assign(trial.op->tensors(trial.params).size(), Form{Storage::Buffer, Layout::WP});
+    trial.forms.assign(trial.op->tensors(trial.params).size(), in_buffer);
   }
 
-  std::string define_in(const std::string& op, const Sizes& sizes, std::string_view name) {
-    const Program program = program_of(trial_of(op, sizes));
+  static Trial in_textures(Trial trial) {
+    trial.forms.front() = trial.forms.back() = in_texture;
+    return trial;
+  }
+
+  std::string define_in(const std::string& op, const Sizes& sizes, std::string_view name,
+                        Form form = in_buffer) {
+    const Trial trial = trial_of(op, sizes);
+    const Program program = program_of(is_texture(form) ? in_textures(trial) : trial);
     const std::vector<Define>& defines = program.dispatches.back().defines;
     const auto found = std::ranges::find(defines, name, &Define::name);
     return found == defines.end() ? "none" : found->value;
   }
 
   std::string refusal(const std::string& op, const Sizes& sizes) const {
-    const Trial trial = trial_of(op, sizes);
+    return refusal(trial_of(op, sizes));
+  }
+
+  static std::string refusal(const Trial& trial) {
     const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
     return trial.op->impls.front()
         .invalid_reason({trial.params, tensors, trial.forms, trial.tune})
@@ -104,7 +117,7 @@ TEST_F(Conv1dTest, AgreesWithItsReferenceOnRandomPoints) {
     add_forms(trial);
     trial.seed = static_cast<std::uint64_t>(round);
     trial.fill = draw.one_of<FillKind>({FillKind::Normal, FillKind::Wide, FillKind::Mixed, FillKind::Nan});
-    expect_right(trial);
+    expect_right(round % 3 == 0 ? in_textures(trial) : trial);
     ++tried;
   }
   EXPECT_EQ(tried, 60);
@@ -116,6 +129,37 @@ TEST_F(Conv1dTest, QuadsOfXAreReadWhereTheyBecomeQuadsOfY) {
   EXPECT_EQ(define_in("conv1d_pw", {.stride = 2}, "B_ALIGNED"), "0");
   EXPECT_EQ(define_in("conv1d_pw", {.padding = {0, 4}}, "B_ALIGNED"), "0");
   EXPECT_EQ(define_in("conv1d_pw", {.padding = {2}}, "B_ALIGNED"), "0");
+}
+
+TEST_F(Conv1dTest, TexelsOfXAreReadWhereTheyBecomeTexelsOfY) {
+  EXPECT_EQ(define_in("conv1d_pw", {.l = 15}, "B_ALIGNED", in_texture), "1");
+  EXPECT_EQ(define_in("conv1d_pw", {.stride = 2}, "B_ALIGNED", in_texture), "0");
+  EXPECT_EQ(define_in("conv1d_pw", {.padding = {1, 0}}, "B_ALIGNED", in_texture), "0");
+}
+
+TEST_F(Conv1dTest, AnInvocationMakesATexelOfYWhoseValuesHaveOneChannel) {
+  const Sizes sizes{.n = 2, .c = 3, .l = 15, .kernel = 3};  // 13 places of y
+  EXPECT_EQ(define_in("conv1d_dw", sizes, "ROLLING"), "0");
+  EXPECT_EQ(define_in("conv1d_dw", sizes, "ROLLING", in_texture), "1");
+  const Program program = program_of(in_textures(trial_of("conv1d_dw", sizes)));
+  EXPECT_EQ(program.dispatches.at(0).push.words().front(), 2 * 3 * 4);
+}
+
+TEST_F(Conv1dTest, XAndYAreBothInBuffersOrBothInTextures) {
+  for (const std::string op : {"conv1d_dw", "conv1d_pw"}) {
+    Trial trial = in_textures(trial_of(op, {}));
+    EXPECT_EQ(refusal(trial), "");
+    trial.forms.front() = in_buffer;
+    EXPECT_EQ(refusal(trial),
+              "x is buffer/WP and y is texture3d/WP: this kernel needs both in the same storage and layout");
+    EXPECT_EQ(trial.op->tensors(trial.params).at(1).forms, std::vector<Form>{in_buffer}) << "w";
+  }
+}
+
+TEST_F(Conv1dTest, TexelsAreCountedWithTheirPadding) {
+  const Trial trial = trial_of("conv1d_dw", {.c = std::int64_t{1} << 29, .l = 3});
+  EXPECT_EQ(refusal(trial), "");
+  EXPECT_THAT(refusal(in_textures(trial)), HasSubstr("x: 2147483648 elements as texture3d/WP"));
 }
 
 TEST_F(Conv1dTest, PlacesAreTestedWhereSomeReadThePadding) {

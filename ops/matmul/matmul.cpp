@@ -25,6 +25,7 @@ using references::Matmul;
 using references::matmul_params;
 
 constexpr Form buffer{Storage::Buffer, Layout::WP};
+constexpr Form texture{Storage::Texture3D, Layout::WP};
 // The product as the kernels of linear ops see it: of real values. Their int8 weights are only the plainest
 // of the kinds that are multiplied without scales of groups.
 constexpr LinearKind of_reals{XKind::Real, WeightKind::Int8};
@@ -44,7 +45,7 @@ TensorSpec input(std::string name, DType dtype, Shape shape, double most) {
   return {.name = std::move(name),
           .dtype = dtype,
           .shape = std::move(shape),
-          .forms = {buffer},
+          .forms = {buffer, texture},
           .domain = {.most = most}};
 }
 
@@ -58,9 +59,10 @@ std::vector<TensorSpec> tensors(const Params& params) {
   if (op.has_c) {
     all.push_back(
         input("c", op.dtype, op.c_is_row ? Shape{op.n} : Shape{op.m, op.n}, references::largest_addend));
+    if (op.c_is_row) all.back().forms = {buffer};
   }
   TensorSpec y{.name = "y", .role = TensorSpec::Role::Output, .dtype = op.dtype, .shape = matrix(op.m, op.n)};
-  y.forms = {buffer};
+  y.forms = {buffer, texture};
   y.output_class = OutputClass::Bounded;
   if (op.alpha == 0) {
     y.constant_because = "alpha is 0: y is beta * c";
@@ -95,12 +97,13 @@ void add_operands(Dispatch& product, const BuildContext& context, const Slots& s
   define("READS_C", op.reads_c());
   define("C_IS_ROW", op.c_is_row);
   define("PLANES", op.batch > 1);
+  product.defines.push_back(texture_define(context.forms[0]));
   for (std::uint32_t i = 0; i < context.tensors.size(); ++i) {
     const std::string& name = context.tensors[i].name;
     if (name == "c" && !op.reads_c()) continue;
     const std::string place = name == "a" ? "X_AT" : name == "b" ? "B_AT" : name == "c" ? "C_AT" : "Y_AT";
     product.defines.push_back({place, std::to_string(product.bindings.size())});
-    product.bindings.emplace_back(Resource::tensor(i));
+    product.bindings.push_back(binding_of(context, i));
   }
   PushConstants& push = product.push;
   push.add(op.m).add(slots.all).add(slots.of_plane);
@@ -111,6 +114,7 @@ void add_operands(Dispatch& product, const BuildContext& context, const Slots& s
 }
 
 std::optional<std::string> invalid_reason(const ImplPoint& point) {
+  if (auto reason = mixed_forms(point)) return reason;
   return any_too_large(point.tensors, point.forms);
 }
 
@@ -158,10 +162,18 @@ Program build_coopmat(const BuildContext& context) {
   return {.dispatches = {std::move(product)}};
 }
 
+std::optional<std::string> texture_invalid_reason(const ImplPoint& point) {
+  const auto found = std::ranges::find_if(point.forms, is_texture);
+  if (found == point.forms.end()) return std::nullopt;
+  const TensorSpec& tensor = point.tensors[static_cast<std::size_t>(found - point.forms.begin())];
+  return tensor.name + " is " + to_string(*found) + ": this impl reads and writes buffers only";
+}
+
 std::optional<std::string> coopmat_invalid_reason(const ImplPoint& point) {
   if (matmul_params(point.params).dtype != DType::F16) {
     return "a and b are f32, which half floats would round: use f16 or another impl";
   }
+  if (auto reason = texture_invalid_reason(point)) return reason;
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
   return invalid_reason(point);
 }
@@ -191,10 +203,11 @@ std::vector<Tunable> coopmat_tunables_by_k() {
 // --- auto
 // ----------------------------------------------------------------------------------------------------
 
-/// Cooperative matrices come first where the device has them and a and b are half floats.
+/// Cooperative matrices come first where the device has them and a and b are half floats in buffers.
 std::vector<std::string> ranked(const BuildContext& context) {
   const bool is_half = matmul_params(context.params).dtype == DType::F16;
-  if (is_half && has_matrices(context.device, of_reals)) return {"coopmat", "tiled"};
+  if (is_half && !is_texture(context.forms[0]) && has_matrices(context.device, of_reals))
+    return {"coopmat", "tiled"};
   return {"tiled"};
 }
 

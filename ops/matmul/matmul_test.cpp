@@ -18,6 +18,9 @@ using namespace test;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+constexpr Form in_buffer{Storage::Buffer, Layout::WP};
+constexpr Form in_texture{Storage::Texture3D, Layout::WP};
+
 using MatrixSizes = std::map<std::string, std::int64_t>;
 
 class MatmulTest : public OnDeviceTest {
@@ -28,8 +31,17 @@ class MatmulTest : public OnDeviceTest {
     for (const auto& [size, value] : sizes) made.params.set(size, value);
     made.params.set("dtype", dtype);
     made.params = with_defaults(*made.op, made.params);
-    made.forms.assign(made.op->tensors(made.params).size(), Form{Storage::Buffer, Layout::WP});
+    made.forms.assign(made.op->tensors(made.params).size(), in_buffer);
     return made;
+  }
+
+  /// The same point, with the tensors in textures that can be.
+  static Trial in_textures(Trial point) {
+    const std::vector<TensorSpec> tensors = point.op->tensors(point.params);
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      if (tensors[i].forms.size() > 1) point.forms[i] = in_texture;
+    }
+    return point;
   }
 
   /// The program's only dispatch on this device.
@@ -80,7 +92,7 @@ TEST_F(MatmulTest, AgreesWithItsReferenceOnRandomPoints) {
     }
     made.seed = static_cast<std::uint64_t>(round);
     made.fill = draw.one_of<FillKind>({FillKind::Normal, FillKind::Wide, FillKind::Mixed, FillKind::Nan});
-    expect_right(made);
+    expect_right(impl == "tiled" && round % 3 == 0 ? in_textures(made) : made);
   }
 }
 
@@ -90,6 +102,48 @@ TEST_F(MatmulTest, AutoTakesMatricesForHalvesWhereTheDeviceHasThem) {
   EXPECT_THAT(choices(device_of_vendor(Vendor::Qualcomm), trial("mm", large_square, "f16", "auto")),
               ElementsAre("tiled"));
   EXPECT_THAT(refusal_on(amd, trial("mm", large_square, "f32", "coopmat")), HasSubstr("a and b are f32"));
+}
+
+TEST_F(MatmulTest, MatricesAreAllInBuffersOrAllInTextures) {
+  const Trial all = in_textures(trial("mm", {{"M", 4}, {"K", 8}, {"N", 16}}, "f16", "tiled"));
+  EXPECT_EQ(refusal_on(amd, all), "");
+  Trial without_b = all;
+  without_b.forms[1] = in_buffer;
+  EXPECT_EQ(refusal_on(amd, without_b),
+            "a is texture3d/WP and b is buffer/WP: this kernel needs both in the same storage and layout");
+  Trial y_alone = all;
+  y_alone.forms[0] = y_alone.forms[1] = in_buffer;
+  EXPECT_EQ(refusal_on(amd, y_alone),
+            "a is buffer/WP and y is texture3d/WP: this kernel needs both in the same storage and layout");
+}
+
+TEST_F(MatmulTest, ARowOfCStaysInABuffer) {
+  Trial made = trial("addmm", {{"M", 4}, {"K", 8}, {"N", 16}}, "f16", "tiled");
+  EXPECT_THAT(made.op->tensors(made.params).at(2).forms, ElementsAre(in_buffer, in_texture));
+  const Dispatch with_matrix = product_on(amd, in_textures(made));
+  EXPECT_TRUE(with_matrix.bindings.at(2).is_sampled());
+  EXPECT_FALSE(with_matrix.bindings.at(3).is_sampled()) << "y";
+  made.params.set("c", std::string("row"));
+  EXPECT_THAT(made.op->tensors(made.params).at(2).forms, ElementsAre(in_buffer));
+  made = in_textures(made);
+  EXPECT_EQ(refusal_on(amd, made), "");
+  EXPECT_FALSE(product_on(amd, made).bindings.at(2).is_sampled());
+}
+
+TEST_F(MatmulTest, MatricesInTexturesAreMultipliedInTiles) {
+  const Trial made = in_textures(trial("mm", large_square, "f16", "auto"));
+  EXPECT_THAT(choices(amd, made), ElementsAre("tiled"));
+  Trial refused = made;
+  refused.impl = "coopmat";
+  EXPECT_EQ(refusal_on(amd, refused), "a is texture3d/WP: this impl reads and writes buffers only");
+  refused.forms = {in_buffer, in_buffer, in_texture};
+  EXPECT_EQ(refusal_on(amd, refused), "y is texture3d/WP: this impl reads and writes buffers only");
+}
+
+TEST_F(MatmulTest, TexelsAreCountedWithTheirPadding) {
+  const Trial made = trial("bmm", {{"B", 1 << 14}, {"M", 1 << 15}, {"K", 3}, {"N", 1}}, "f16", "tiled");
+  EXPECT_EQ(refusal_on(amd, made), "");
+  EXPECT_THAT(refusal_on(amd, in_textures(made)), HasSubstr("a: 2147483648 elements as texture3d/WP"));
 }
 
 TEST_F(MatmulTest, DefaultSizesFitTheDevicesOfOtherVendors) {

@@ -5,8 +5,9 @@
 // dilation] * w[c, tap] + bias[c]. An invocation computes four neighbours of y. x comes from the cache, where
 // neighbouring invocations find what others have read.
 //
+// TEXTURE    3: x and y are width-packed 3D textures; 0: buffers, as w is
 // F16        x, w and y are f16 instead of f32
-// ONE_ROW    1: rows of y are whole quads, so that the four values have one channel
+// ONE_ROW    1: rows of y are whole quads, or texels, so that the four values have one channel
 // WHOLE      1: y is whole quads, and an array of them
 // ROLLING    1: ONE_ROW, and stride and dilation are equal: a value that one output meets at a tap is what the output
 //            before it meets at the next one, and is read once
@@ -16,6 +17,11 @@
 #include "common/indexing.glslh"
 #include "common/packing.glslh"
 #include "common/quantize.glslh"
+#if TEXTURE
+#define REAL_F16 F16
+#include "common/half_texels.glslh"
+#include "common/texels.glslh"
+#endif
 
 layout(constant_id = 4) const uint kernel = 1u;
 layout(constant_id = 5) const int stride = 1;
@@ -23,7 +29,7 @@ layout(constant_id = 6) const int dilation = 1;
 layout(constant_id = 7) const int padding = 0;
 
 layout(push_constant) uniform Push {
-  uint quads, values;  // of y
+  uint quads, values;  // of y; TEXTURE: with the padding of its rows, as y_length
   uint y_length;
   Divider by_y_length;
   uint x_length;
@@ -31,12 +37,18 @@ layout(push_constant) uniform Push {
   Divider by_channels;
 } push;
 
+#if TEXTURE
+layout(set = 0, binding = 0) uniform sampler3D x;
+#else
 layout(set = 0, binding = 0) restrict readonly buffer X { uint x[]; };
+#endif
 layout(set = 0, binding = 1) restrict readonly buffer W { uint w[]; };
 #if HAS_BIAS
 layout(set = 0, binding = 2) restrict readonly buffer Bias { float bias[]; };
 #endif
-#if WHOLE && F16
+#if TEXTURE
+layout(set = 0, binding = 2 + HAS_BIAS, REAL_TEXEL) uniform restrict writeonly REAL_IMAGE y;
+#elif WHOLE && F16
 layout(set = 0, binding = 2 + HAS_BIAS) restrict writeonly buffer Y { uvec2 y[]; };
 #elif WHOLE
 layout(set = 0, binding = 2 + HAS_BIAS) restrict writeonly buffer Y { vec4 y[]; };
@@ -57,25 +69,40 @@ float w_value(uint channel, uint tap) {
   return value_in(w[word_of(at)], at);
 }
 
-// A row of x and of y is one channel of an image.
+// A row of x and of y is one channel of an image: its number, or in textures uvec2(channel, image).
+#if TEXTURE
+#define ROW uvec2
+#define ROW_OF(number, channel) uvec2(channel, divide(number, push.by_channels))
+#else
+#define ROW uint
+#define ROW_OF(number, channel) number
+#endif
 struct Place {
-  uint row, channel;
+  ROW row;
+  uint channel;
   int first;  // the place of x that the first tap meets
 };
 
 Place place_of(uint number) {
   const uint row = divide(number, push.by_y_length);
   const uint channel = row - divide(row, push.by_channels) * push.channels;
-  return Place(row, channel, int(number - row * push.y_length) * stride - padding);
+  return Place(ROW_OF(row, channel), channel, int(number - row * push.y_length) * stride - padding);
 }
 
 bool is_inside(int place) { return place >= 0 && place < int(push.x_length); }
 
 // Where place is not inside, a value of the row.
+#if TEXTURE
+float x_near(uvec2 row, int place) {
+  const uint at = uint(clamp(place, 0, int(push.x_length) - 1));
+  return texelFetch(x, ivec3(at / 4u, row), 0)[at & 3u];
+}
+#else
 float x_near(uint row, int place) {
   const uint at = row * push.x_length + uint(clamp(place, 0, int(push.x_length) - 1));
   return value_in(x[word_of(at)], at);
 }
+#endif
 
 // The product is replaced, not multiplied by 0: w may be NaN.
 float product_or_zero(float value, float weight, bool inside) { return inside ? value * weight : 0.0; }
@@ -130,7 +157,11 @@ vec4 four_of(uint first) {
 #endif
 
 void store(uint quad, vec4 values) {
-#if WHOLE && F16
+#if TEXTURE
+  const Place place = place_of(quad * 4u);
+  const uint first = quad * 4u - divide(quad * 4u, push.by_y_length) * push.y_length;
+  imageStore(y, ivec3(first / 4u, place.row), texel_of_reals(values));
+#elif WHOLE && F16
   y[guard_words / 2u + quad] = pack_halves(values);
 #elif WHOLE
   y[guard_words / 4u + quad] = values;

@@ -1,7 +1,9 @@
 #include "harness/gpu/device/device.h"
 #include "harness/gpu/gpu.h"
 
+#include <algorithm>
 #include <memory>
+#include <thread>
 
 namespace assay::gpu {
 namespace {
@@ -10,9 +12,9 @@ constexpr std::uint32_t poison_local_size = 64;
 constexpr double poison_timeout_s = 60;
 
 /// Enough to run on all cores of a large GPU at once, each with all memory that a workgroup may have, or on
-/// all threads of a CPU.
+/// all threads of a CPU, some of which begin late.
 std::uint32_t workgroups_on(const DeviceInfo& device) {
-  return device.is_cpu() ? 128 : 1024;
+  return device.is_cpu() ? std::max(32U, 8 * std::thread::hardware_concurrency()) : 1024;
 }
 
 Program poison_program(const DeviceInfo& device) {
