@@ -106,15 +106,27 @@ std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, 
          ": an invocation writes where it reads, so both need the same storage and layout";
 }
 
+std::optional<std::string> different_forms(const ImplPoint& point, std::size_t i, std::size_t k) {
+  if (point.forms[i] == point.forms[k]) return std::nullopt;
+  return point.tensors[i].name + " is " + to_string(point.forms[i]) + " and " + point.tensors[k].name +
+         " is " + to_string(point.forms[k]) + ": this kernel needs both in the same storage and layout";
+}
+
 std::optional<std::string> mixed_forms(const ImplPoint& point) {
   std::optional<std::size_t> first;
   for (std::size_t i = 0; i < point.tensors.size(); ++i) {
     if (point.tensors[i].forms.size() == 1) continue;
     if (!first) first = i;
-    if (point.forms[i] == point.forms[*first]) continue;
-    return point.tensors[*first].name + " is " + to_string(point.forms[*first]) + " and " +
-           point.tensors[i].name + " is " + to_string(point.forms[i]) +
-           ": this kernel needs both in the same storage and layout";
+    if (auto reason = different_forms(point, *first, i)) return reason;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> any_texture(const ImplPoint& point) {
+  for (std::size_t i = 0; i < point.forms.size(); ++i) {
+    if (!is_texture(point.forms[i])) continue;
+    return point.tensors[i].name + " is " + to_string(point.forms[i]) +
+           ": this impl reads and writes buffers only";
   }
   return std::nullopt;
 }

@@ -72,8 +72,12 @@ void add_form_defines(Dispatch& dispatch, const std::string& side, const Physica
 /// forms, which must be equal, or nothing.
 std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k);
 
+/// Why a kernel that takes two tensors in one form cannot take tensors i and k, or nothing.
+std::optional<std::string> different_forms(const ImplPoint& point, std::size_t i, std::size_t k);
 /// Why a kernel that takes all tensors with a choice of forms in one of them cannot take these, or nothing.
 std::optional<std::string> mixed_forms(const ImplPoint& point);
+/// Why a kernel that takes buffers alone cannot take these, or nothing.
+std::optional<std::string> any_texture(const ImplPoint& point);
 
 /// Why kernels that count with 32-bit integers cannot take this tensor, or nothing.
 std::optional<std::string> too_large(const Physical& physical);

@@ -162,18 +162,11 @@ Program build_coopmat(const BuildContext& context) {
   return {.dispatches = {std::move(product)}};
 }
 
-std::optional<std::string> texture_invalid_reason(const ImplPoint& point) {
-  const auto found = std::ranges::find_if(point.forms, is_texture);
-  if (found == point.forms.end()) return std::nullopt;
-  const TensorSpec& tensor = point.tensors[static_cast<std::size_t>(found - point.forms.begin())];
-  return tensor.name + " is " + to_string(*found) + ": this impl reads and writes buffers only";
-}
-
 std::optional<std::string> coopmat_invalid_reason(const ImplPoint& point) {
   if (matmul_params(point.params).dtype != DType::F16) {
     return "a and b are f32, which half floats would round: use f16 or another impl";
   }
-  if (auto reason = texture_invalid_reason(point)) return reason;
+  if (auto reason = any_texture(point)) return reason;
   if (auto reason = coopmat_tune_invalid_reason(point)) return reason;
   return invalid_reason(point);
 }

@@ -160,16 +160,6 @@ std::optional<std::string> sdpa_invalid_reason(const ImplPoint& point) {
   return any_too_large(point.tensors, point.forms);
 }
 
-std::optional<std::string> sdpa_texture_reason(const ImplPoint& point) {
-  for (std::size_t i = 0; i < point.forms.size(); ++i) {
-    if (!is_texture(point.forms[i])) continue;
-    return point.tensors[i].name +
-           " is a texture, but is read or written as a buffer: use a buffer, or impl "
-           "fused or split";
-  }
-  return std::nullopt;
-}
-
 Op sdpa() {
   return {
       .name = "sdpa",

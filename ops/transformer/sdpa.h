@@ -23,8 +23,6 @@ double grown_error(const references::Sdpa& op, double error);
 
 /// Why no impl can take these tensors, or nothing.
 std::optional<std::string> sdpa_invalid_reason(const ImplPoint& point);
-/// Why an impl that reads buffers alone cannot, or nothing.
-std::optional<std::string> sdpa_texture_reason(const ImplPoint& point);
 
 /// The workgroups that share the keys of a query with impl `split`, where no case tunes them.
 std::int64_t splits_by_default(const BuildContext& context);

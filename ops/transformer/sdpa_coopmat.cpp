@@ -1,5 +1,6 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
+#include "ops/common/tensor_at.h"
 #include "ops/common/unit_error.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/coopmat_dispatch.h"
@@ -125,7 +126,7 @@ Program build(const BuildContext& context) {
 }
 
 std::optional<std::string> invalid_reason(const ImplPoint& point) {
-  if (auto reason = sdpa_texture_reason(point)) return reason;
+  if (auto reason = any_texture(point)) return reason;
   if (auto reason = sdpa_invalid_reason(point)) return reason;
   const Sdpa op = sdpa_params(point.params);
   if (op.dtype != DType::F16) return "q is f32, which half floats would round: use f16 or another impl";

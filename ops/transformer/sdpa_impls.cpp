@@ -1,11 +1,10 @@
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
+#include "ops/common/tensor_at.h"
 #include "ops/common/unit_error.h"
 #include "ops/transformer/rows.h"
 #include "ops/transformer/sdpa.h"
 #include "ops/transformer/softmax.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -117,7 +116,7 @@ UnitError unfused_unit_error(const BuildContext& context) {
 }
 
 std::optional<std::string> unfused_invalid_reason(const ImplPoint& point) {
-  if (auto reason = sdpa_texture_reason(point)) return reason;
+  if (auto reason = any_texture(point)) return reason;
   if (auto reason = sdpa_invalid_reason(point)) return reason;
   const Sdpa op = sdpa_params(point.params);
   const std::vector<TensorSpec> tensors = softmax_tensors(op);
@@ -206,7 +205,7 @@ Dispatch pass(const BuildContext& context, const Sdpa& op, const Sharing& sharin
   add_texture(dispatch, context, 0, "Q_TEXTURE", "q_slice_height");
   add_texture(dispatch, context, 1, "CACHE_TEXTURE", "cache_slice_height");
   set_constant(dispatch, "column_bits", std::countr_zero(static_cast<std::uint64_t>(sharing.columns)));
-  dispatch.bindings = {Resource::tensor(0), Resource::tensor(1), Resource::tensor(2)};
+  dispatch.bindings = {binding_of(context, 0), binding_of(context, 1), binding_of(context, 2)};
   if (op.q8) {
     dispatch.bindings.emplace_back(Resource::tensor(3));
     dispatch.bindings.emplace_back(Resource::tensor(4));
@@ -292,17 +291,9 @@ std::optional<std::string> unsupported_reason(const BuildContext& context, bool 
          std::to_string(most);
 }
 
-std::optional<std::string> unlike_forms(const ImplPoint& point, std::size_t one, std::size_t other) {
-  if (point.forms[one] == point.forms[other]) return std::nullopt;
-  return fmt::format(
-      "{} is {} and {} is {}, but places are computed for both alike: use one storage for both",
-      point.tensors[one].name, to_string(point.forms[one]), point.tensors[other].name,
-      to_string(point.forms[other]));
-}
-
 std::optional<std::string> one_pass_invalid_reason(const ImplPoint& point) {
-  if (auto reason = unlike_forms(point, 0, point.forms.size() - 1)) return reason;
-  if (auto reason = unlike_forms(point, 1, 2)) return reason;
+  if (auto reason = different_forms(point, 0, point.forms.size() - 1)) return reason;
+  if (auto reason = different_forms(point, 1, 2)) return reason;
   return sdpa_invalid_reason(point);
 }
 

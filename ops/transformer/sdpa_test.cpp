@@ -301,12 +301,12 @@ TEST_F(SdpaTest, ImplsSayWhichTexturesTheyCannotTake) {
     EXPECT_EQ(reason(impl, {0, 1, 2, 3}), "");
     EXPECT_EQ(reason(impl, {0, 3}), "");
     EXPECT_EQ(reason(impl, {1, 2}), "");
-    EXPECT_THAT(reason(impl, {0}), testing::StartsWith("q is texture3d/WP and y is buffer/WP, "));
-    EXPECT_THAT(reason(impl, {1, 0, 3}), testing::StartsWith("k is texture3d/WP and v is buffer/WP, "));
+    EXPECT_THAT(reason(impl, {0}), testing::StartsWith("q is texture3d/WP and y is buffer/WP: "));
+    EXPECT_THAT(reason(impl, {1, 0, 3}), testing::StartsWith("k is texture3d/WP and v is buffer/WP: "));
   }
   for (const std::string impl : {"unfused", "coopmat"}) {
     EXPECT_THAT(reason(impl, {1, 2}),
-                testing::StartsWith("k is a texture, but is read or written as a buffer"));
+                testing::StartsWith("k is texture3d/WP: this impl reads and writes buffers only"));
   }
 }
 

@@ -78,7 +78,7 @@ Program copy_texels(const BuildContext& context, const UpdateCache& op) {
   dispatch.defines = {{"BY_HEAD", flag(op.by_head)}, {"F16", flag(op.dtype == DType::F16)}};
   dispatch.push.add(count).add(quads).add(op.heads).add(op.tokens).add(op.capacity).add(op.start);
   for (const std::int64_t by : {quads, op.heads, op.tokens}) add(dispatch.push, divider(by));
-  dispatch.bindings = {Resource::tensor(0), Resource::tensor(2)};
+  dispatch.bindings = {binding_of(context, 0), binding_of(context, 2)};
   set_grid(dispatch, context, count);
   return {.dispatches = {std::move(dispatch)}};
 }
@@ -108,9 +108,7 @@ Program quantize(const BuildContext& context) {
 
 std::optional<std::string> copy_invalid_reason(const ImplPoint& point) {
   if (update_cache_params(point.params).q8) return "it copies values, and the cache is int8";
-  for (const std::size_t cache : {1, 2}) {
-    if (auto reason = unequal_forms(point, 0, cache)) return reason;
-  }
+  if (auto reason = mixed_forms(point)) return reason;
   return any_too_large(point.tensors, point.forms);
 }
 

@@ -58,16 +58,16 @@ vec4 cache_quad(REAL_WORDS words, uint i) { return reals_of(words); }
 
 // A quad of a row of q, and a unit of a row of k or v.
 #if Q_TEXTURE
-layout(set = 0, binding = 0, HEAD_TEXEL) uniform restrict readonly image3D q;
-#define Q_QUAD(row, quad) imageLoad(q, texel_of_row(row, quad, q_slice_height))
+layout(set = 0, binding = 0) uniform sampler3D q;
+#define Q_QUAD(row, quad) texelFetch(q, texel_of_row(row, quad, q_slice_height), 0)
 #else
 layout(set = 0, binding = 0) restrict readonly buffer Q { REAL_WORDS q[]; };
 #define Q_QUAD(row, quad) reals_of(q[GUARD_QUADS + row * push.quads + quad])
 #endif
 #if CACHE_TEXTURE
-layout(set = 0, binding = 1, HEAD_TEXEL) uniform restrict readonly image3D k;
-layout(set = 0, binding = 2, HEAD_TEXEL) uniform restrict readonly image3D v;
-#define CACHE_UNIT(rows, row, unit) imageLoad(rows, texel_of_row(row, unit, cache_slice_height))
+layout(set = 0, binding = 1) uniform sampler3D k;
+layout(set = 0, binding = 2) uniform sampler3D v;
+#define CACHE_UNIT(rows, row, unit) texelFetch(rows, texel_of_row(row, unit, cache_slice_height), 0)
 #else
 layout(set = 0, binding = 1) restrict readonly buffer K { CACHE_WORDS k[]; };
 layout(set = 0, binding = 2) restrict readonly buffer V { CACHE_WORDS v[]; };

@@ -23,7 +23,7 @@ layout(push_constant) uniform Push {
 #else
 #define TEXEL rgba32f
 #endif
-layout(set = 0, binding = 0, TEXEL) uniform restrict readonly image3D x;
+layout(set = 0, binding = 0) uniform sampler3D x;
 layout(set = 0, binding = 1, TEXEL) uniform restrict writeonly image3D cache;
 
 void main() {
@@ -37,5 +37,5 @@ void main() {
 #else
   const uvec3 to = uvec3(quad, head, batch * push.capacity + position);
 #endif
-  imageStore(cache, ivec3(to), imageLoad(x, ivec3(quad, head, slice)));
+  imageStore(cache, ivec3(to), texelFetch(x, ivec3(quad, head, slice), 0));
 }
