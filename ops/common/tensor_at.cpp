@@ -2,6 +2,8 @@
 
 #include "ops/common/shader_values.h"
 
+#include <fmt/format.h>
+
 namespace assay::ops {
 namespace {
 
@@ -99,17 +101,16 @@ std::optional<std::string> too_large(const Physical& physical) {
          " exceed the 2^31 - 1 that this kernel can count";
 }
 
-std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k) {
+std::optional<std::string> different_forms(const ImplPoint& point, std::size_t i, std::size_t k,
+                                           std::string_view why) {
   if (point.forms[i] == point.forms[k]) return std::nullopt;
-  return point.tensors[i].name + " is " + to_string(point.forms[i]) + " and " + point.tensors[k].name +
-         " is " + to_string(point.forms[k]) +
-         ": an invocation writes where it reads, so both need the same storage and layout";
+  return fmt::format("{} is {} and {} is {}: {}", point.tensors[i].name, to_string(point.forms[i]),
+                     point.tensors[k].name, to_string(point.forms[k]), why);
 }
 
-std::optional<std::string> different_forms(const ImplPoint& point, std::size_t i, std::size_t k) {
-  if (point.forms[i] == point.forms[k]) return std::nullopt;
-  return point.tensors[i].name + " is " + to_string(point.forms[i]) + " and " + point.tensors[k].name +
-         " is " + to_string(point.forms[k]) + ": this kernel needs both in the same storage and layout";
+std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k) {
+  return different_forms(point, i, k,
+                         "an invocation writes where it reads, so both need the same storage and layout");
 }
 
 std::optional<std::string> mixed_forms(const ImplPoint& point) {

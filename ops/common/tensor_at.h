@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay::ops {
@@ -72,8 +73,11 @@ void add_form_defines(Dispatch& dispatch, const std::string& side, const Physica
 /// forms, which must be equal, or nothing.
 std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k);
 
-/// Why a kernel that takes two tensors in one form cannot take tensors i and k, or nothing.
-std::optional<std::string> different_forms(const ImplPoint& point, std::size_t i, std::size_t k);
+/// Why a kernel that takes two tensors in one form cannot take tensors i and k, or nothing; `why` it wants
+/// that.
+std::optional<std::string> different_forms(
+    const ImplPoint& point, std::size_t i, std::size_t k,
+    std::string_view why = "this kernel needs both in the same storage and layout");
 /// Why a kernel that takes all tensors with a choice of forms in one of them cannot take these, or nothing.
 std::optional<std::string> mixed_forms(const ImplPoint& point);
 /// Why a kernel that takes buffers alone cannot take these, or nothing.

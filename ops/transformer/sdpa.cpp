@@ -136,7 +136,8 @@ std::vector<ParamSpec> params() {
 Impl automatic() {
   Impl impl{.name = "auto"};
   impl.summary =
-      "coopmat where there are matrices for the type and D, else split for few queries, else fused";
+      "coopmat for buffers where there are matrices for the type and D, else split for few queries, else "
+      "fused";
   impl.choose = [](const BuildContext& context) -> std::vector<std::string> {
     const std::string others = splits_by_default(context) > 1 ? "split" : "fused";
     if (has_matrices_for_sdpa(context)) return {"coopmat", others};

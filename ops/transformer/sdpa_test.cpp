@@ -78,11 +78,15 @@ TEST_F(SdpaTest, TexturesAgreeWithTheReferenceOnRandomPoints) {
                start + tokens + draw.pick(0, 4)},
               draw.one_of<std::string>({"fused", "split"}), draw.one_of<std::string>({"f32", "f16"}));
     point = with(point, "layout", draw.one_of<std::string>({"bshd", "bhsd"}));
+    point = with(point, "causal", draw.pick(0, 1) == 1);
+    point = with(point, "B", draw.pick(1, 2));
     if (draw.pick(0, 2) > 0) point.forms[0] = point.forms[3] = texture;
     if (draw.pick(0, 2) > 0) point.forms[1] = point.forms[2] = texture;
     point.seed = static_cast<std::uint64_t>(round);
-    point.fill = draw.one_of<FillKind>({FillKind::Normal, FillKind::Saturate, FillKind::Ends});
+    point.fill = draw.one_of<FillKind>(
+        {FillKind::Normal, FillKind::Saturate, FillKind::Mixed, FillKind::Nan, FillKind::Ends});
     point.tune = {{"rows", 2}, {"keys", draw.one_of<std::int64_t>({1, 2})}};
+    if (point.impl == "split") point.tune["splits"] = draw.pick(1, 20);
     expect_right(point);
   }
 }

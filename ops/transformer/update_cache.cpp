@@ -75,7 +75,7 @@ Program copy_texels(const BuildContext& context, const UpdateCache& op) {
   const std::int64_t quads = div_up(op.width, values_of_texel);
   const std::int64_t count = op.batch * op.tokens * op.heads * quads;
   Dispatch dispatch{.label = "update_cache", .shader = "update_cache_texels.comp"};
-  dispatch.defines = {{"BY_HEAD", flag(op.by_head)}, {"F16", flag(op.dtype == DType::F16)}};
+  dispatch.defines = {{"BY_HEAD", flag(op.by_head)}, {"REAL_F16", flag(op.dtype == DType::F16)}};
   dispatch.push.add(count).add(quads).add(op.heads).add(op.tokens).add(op.capacity).add(op.start);
   for (const std::int64_t by : {quads, op.heads, op.tokens}) add(dispatch.push, divider(by));
   dispatch.bindings = {binding_of(context, 0), binding_of(context, 2)};

@@ -83,8 +83,8 @@ layout(set = 0, binding = MASK_AT) restrict readonly buffer Mask { float mask[];
 #if SPLITS
 layout(set = 0, binding = Y_AT) restrict writeonly buffer Partial { vec4 partial[]; };
 #elif Q_TEXTURE
-layout(set = 0, binding = Y_AT, HEAD_TEXEL) uniform restrict writeonly image3D y;
-#define STORE_QUAD(row, quad, values) imageStore(y, texel_of_row(row, quad, q_slice_height), values)
+layout(set = 0, binding = Y_AT, REAL_TEXEL) uniform restrict writeonly REAL_IMAGE y;
+#define STORE_QUAD(row, quad, values) imageStore(y, texel_of_row(row, quad, q_slice_height), texel_of_reals(values))
 #else
 layout(set = 0, binding = Y_AT) restrict writeonly buffer Y { REAL_WORDS y[]; };
 #define STORE_QUAD(row, quad, values) y[GUARD_QUADS + row * push.quads + quad] = words_of(values)

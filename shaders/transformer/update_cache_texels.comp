@@ -5,10 +5,11 @@
 // tokens, and their rows heads; so they are in the cache, or its slices are heads and their rows tokens. Nothing of the
 // cache is read. Values of a texel past the end of a row are copied, too: they are no values of the cache.
 //
-// BY_HEAD  1: slices of the cache are heads
-// F16      values are f16 instead of f32
+// BY_HEAD   1: slices of the cache are heads
+// REAL_F16  values are f16 instead of f32
 
 #include "common/indexing.glslh"
+#include "common/texels.glslh"
 
 layout(push_constant) uniform Push {
   uint count;  // of invocations
@@ -18,13 +19,8 @@ layout(push_constant) uniform Push {
   Divider by_quads, by_heads, by_tokens;
 } push;
 
-#if F16
-#define TEXEL rgba16f
-#else
-#define TEXEL rgba32f
-#endif
 layout(set = 0, binding = 0) uniform sampler3D x;
-layout(set = 0, binding = 1, TEXEL) uniform restrict writeonly image3D cache;
+layout(set = 0, binding = 1, REAL_TEXEL) uniform restrict writeonly REAL_IMAGE cache;
 
 void main() {
   const uint number = flat_invocation();

@@ -125,7 +125,7 @@ bool has_cache(const ForeignTime& time, const RowInfo& row) {
 }
 
 /// The first of the params asked for that the row does not have; empty if it has all.
-std::string lacking_param(const ForeignTime& time, const RowInfo& row) {
+std::string missing_param(const ForeignTime& time, const RowInfo& row) {
   const std::vector<std::string> params = words_in(row.params);
   for (const std::string& asked : words_in(time.params)) {
     if (std::ranges::find(params, asked) == params.end()) return asked;
@@ -136,7 +136,7 @@ std::string lacking_param(const ForeignTime& time, const RowInfo& row) {
 bool is_meant(const ForeignTime& time, const RowInfo& row) {
   if (!is_timed(row) || !has_cache(time, row)) return false;
   if (!time.id.empty()) return row.id == time.id;
-  return row.op == time.op && row.shape == time.shape && lacking_param(time, row).empty();
+  return row.op == time.op && row.shape == time.shape && missing_param(time, row).empty();
 }
 
 /// A time is of one problem: `op`, `shape` and `params` must not fit others as well.
@@ -177,7 +177,7 @@ std::string shapes_of_op(const std::string& op, const RunReport& report) {
   return text;
 }
 
-/// What keeps a time from all rows: the last of op, shape, cache and params of which rows are left.
+/// Why no row has this time: the first of op, shape, cache and params that no row has besides those before.
 std::string why_no_row(const ForeignTime& time, const RunReport& report) {
   if (!time.id.empty()) {
     return fmt::format("the report has no timed row {}{}", time.id,
@@ -193,14 +193,15 @@ std::string why_no_row(const ForeignTime& time, const RunReport& report) {
   }
   const std::string rows = fmt::format("timed row of {} with shape {}", time.op, time.shape);
   if (of_cache != nullptr) {
-    return fmt::format("no {} has all of its params: {} has '{}', not {}", rows, of_cache->id,
-                       of_cache->params, lacking_param(time, *of_cache));
+    return fmt::format("no {}{} has all of its params: {} has '{}', not {}",
+                       time.cache.empty() ? "" : time.cache + " ", rows, of_cache->id, of_cache->params,
+                       missing_param(time, *of_cache));
   }
   if (of_shape != nullptr)
     return fmt::format("no {} is {}: {} is {}", rows, time.cache, of_shape->id, of_shape->cache);
   const std::string shapes = shapes_of_op(time.op, report);
   if (shapes.empty()) return fmt::format("the report has no timed row of {}", time.op);
-  return fmt::format("the report has no {}: its timed rows of {} have {}", rows, time.op, shapes);
+  return fmt::format("the report has no {}: its timed rows of {} have the shapes {}", rows, time.op, shapes);
 }
 
 /// A row of the imported report.

@@ -167,7 +167,7 @@ TEST_F(Import, NeedsANameForTheDevice) {
   }
 }
 
-TEST_F(Import, TellsWhatKeepsATimeFromEachRow) {
+TEST_F(Import, TellsWhyNoRowHasATime) {
   Record wide = timed_case("wide", "fused", 30);
   wide.info.shape = "8x32";
   wide.info.params = "M=8 N=64";
@@ -177,12 +177,13 @@ TEST_F(Import, TellsWhatKeepsATimeFromEachRow) {
       "shuffle,8x32,M=8 N=17,hot,5\n");
   EXPECT_THAT(log(),
               HasSubstr("times.csv:3: the report has no timed row of shuffle with shape 9x9: its timed "
-                        "rows of shuffle have 8x16, 8x32\n"));
+                        "rows of shuffle have the shapes 8x16, 8x32\n"));
   EXPECT_THAT(log(), HasSubstr("times.csv:4: the report has no timed row of none\n"));
   EXPECT_THAT(log(), HasSubstr("times.csv:5: no timed row of shuffle with shape 8x16 is cold: "
                                "shuffle/b/fused is hot\n"));
-  EXPECT_THAT(log(), HasSubstr("times.csv:6: no timed row of shuffle with shape 8x32 has all of its params: "
-                               "shuffle/wide/fused has 'M=8 N=64', not N=17\n"));
+  EXPECT_THAT(log(),
+              HasSubstr("times.csv:6: no hot timed row of shuffle with shape 8x32 has all of its params: "
+                        "shuffle/wide/fused has 'M=8 N=64', not N=17\n"));
 }
 
 }  // namespace

@@ -312,9 +312,22 @@ bool ReferenceProbe::fits(const Point& point) const {
   return input == point.inputs.size();
 }
 
-/// A program that is slow costs more than its declared work.
-void ReferenceProbe::spend(std::chrono::duration<double> time) {
-  budget_ -= std::max(0.0, default_budget * (time / time_of_programs) - cost_);
+/// A program that is slow costs more than its declared work, whether it answers or fails.
+std::vector<Expected> ReferenceProbe::timed_reference(const Point& point) {
+  if (!is_program(*case_)) return case_->op->reference(point.params, point.inputs);
+  const auto began = std::chrono::steady_clock::now();
+  const auto spend = [&] {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - began;
+    budget_ -= std::max(0.0, default_budget * (time / time_of_programs) - cost_);
+  };
+  try {
+    std::vector<Expected> expected = case_->op->reference(point.params, point.inputs);
+    spend();
+    return expected;
+  } catch (...) {
+    spend();
+    throw;
+  }
 }
 
 std::optional<HostTensor> ReferenceProbe::ask(const Point& point) {
@@ -322,9 +335,7 @@ std::optional<HostTensor> ReferenceProbe::ask(const Point& point) {
   try {
     if (!fits(point)) return std::nullopt;
     budget_ -= cost_;
-    const auto began = std::chrono::steady_clock::now();
-    std::vector<Expected> expected = case_->op->reference(point.params, point.inputs);
-    if (is_program(*case_)) spend(std::chrono::steady_clock::now() - began);
+    const std::vector<Expected> expected = timed_reference(point);
     if (output_ >= expected.size()) return std::nullopt;
     return cropped(expected[output_].values, shape_);
   } catch (const Error&) {  // parameters that make no sense together

@@ -4,7 +4,6 @@
 #include "harness/report/record/words.h"
 #include "harness/tensor/tensor.h"
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -146,7 +145,7 @@ class ReferenceProbe {
 
  private:
   bool fits(const Point& point) const;
-  void spend(std::chrono::duration<double> time);
+  std::vector<Expected> timed_reference(const Point& point);
 
   const Case* case_;
   std::span<const HostTensor> inputs_;

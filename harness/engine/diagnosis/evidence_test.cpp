@@ -1,5 +1,6 @@
 #include "harness/engine/diagnosis/evidence.h"
 
+#include "harness/base/error.h"
 #include "harness/engine/diagnosis/diagnosis_test_support.h"
 #include "tests/support/small_op.h"
 
@@ -38,17 +39,22 @@ TEST(ReferenceProbe, PaysForTensorsOfWhichLittleIsTouched) {
 }
 
 TEST(ReferenceProbe, PaysForTheTimeOfPrograms) {
+  bool fails = false;
   Op op = test::row_quantize_op();
   op.answer_version = [] { return "1"; };
-  op.reference = [](const Params& params, std::span<const HostTensor> inputs) {
+  op.reference = [&](const Params& params, std::span<const HostTensor> inputs) {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    if (fails) throw Error("it takes too long");
     return test::row_quantize_op().reference(params, inputs);
   };
   const Wronged wronged(op, test::row_params(2, 4));
-  ReferenceProbe probe = wronged.probe(ReferenceProbe::default_budget / 4);
-  EXPECT_TRUE(probe.can_afford(2));
-  EXPECT_TRUE(probe.ask(probe.here()).has_value());
-  EXPECT_FALSE(probe.ask(probe.here()).has_value());
+  for (const bool it_fails : {false, true}) {
+    fails = it_fails;
+    ReferenceProbe probe = wronged.probe(ReferenceProbe::default_budget / 4);
+    EXPECT_TRUE(probe.can_afford(2));
+    EXPECT_EQ(probe.ask(probe.here()).has_value(), !fails);
+    EXPECT_FALSE(probe.can_afford(1)) << fails;
+  }
 }
 
 TEST(ReferenceProbe, RefusesInputsThatDoNotFit) {

@@ -14,7 +14,9 @@ constexpr double poison_timeout_s = 60;
 /// Enough to run on all cores of a large GPU at once, each with all memory that a workgroup may have, or on
 /// all threads of a CPU, some of which begin late.
 std::uint32_t workgroups_on(const DeviceInfo& device) {
-  return device.is_cpu() ? std::max(32U, 8 * std::thread::hardware_concurrency()) : 1024;
+  static const std::uint32_t threads = std::thread::hardware_concurrency();  // 0: unknown
+  if (!device.is_cpu()) return 1024;
+  return threads == 0 ? 128 : std::max(32U, 8 * threads);
 }
 
 Program poison_program(const DeviceInfo& device) {

@@ -106,7 +106,7 @@ std::string preamble_of(const std::vector<Define>& defines) {
   return text;
 }
 
-/// The SPIR-V of a parsed shader. What is wrong with all of it has no line: errors begin with its file alone.
+/// The SPIR-V of a parsed shader. Errors of linking have no line: they begin with the file alone.
 std::vector<std::uint32_t> generate(glslang::TShader& shader, EShMessages messages,
                                     const std::string& display,
                                     const std::map<std::string, ShaderSource>& sources,
@@ -114,7 +114,7 @@ std::vector<std::uint32_t> generate(glslang::TShader& shader, EShMessages messag
   glslang::TProgram program;
   program.addShader(&shader);
   if (!program.link(messages)) {
-    throw CompileError(display + ": error: the shader is not whole\n" +
+    throw CompileError(display + ": error: the shader cannot be linked\n" +
                        compile_story(program.getInfoLog(), sources, defines));
   }
   glslang::SpvOptions options;
@@ -124,7 +124,7 @@ std::vector<std::uint32_t> generate(glslang::TShader& shader, EShMessages messag
   glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &options);
   const std::string log = logger.getAllMessages();
   if (words.empty() || log.find("error") != std::string::npos) {
-    throw CompileError(display + ": error: no SPIR-V can be made of the shader\n" +
+    throw CompileError(display + ": error: no SPIR-V can be made from the shader\n" +
                        compile_story(log, sources, defines));
   }
   return words;

@@ -251,13 +251,13 @@ TEST_F(ShaderLibraryTest, AnErrorWithoutALineShowsTheFile) {
   sources.write("no_main.comp", "#version 450\nlayout(local_size_x = 1) in;\n");
   EXPECT_EQ(failure("no_main.comp"),
             path("no_main.comp") +
-                ": error: the shader is not whole\n"
+                ": error: the shader cannot be linked\n"
                 "ERROR: Linking compute stage: Missing entry point: Each stage requires "
                 "one entry point\n"
                 "defines: none");
   sources.write("no_body.comp", "#version 450\nuint f(uint x);\nvoid main() { f(1u); }\n");
   EXPECT_THAT(failure("no_body.comp"),
-              ::testing::StartsWith(path("no_body.comp") + ": error: the shader is not whole\n"));
+              ::testing::StartsWith(path("no_body.comp") + ": error: the shader cannot be linked\n"));
   EXPECT_THAT(failure("no_body.comp"), HasSubstr("No function definition (body) found"));
 }
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 #include <set>
 #include <utility>

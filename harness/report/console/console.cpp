@@ -26,7 +26,7 @@ namespace {
 /// Blocks per row before any row has ended: more than most rows need, as an estimate had better fall than
 /// rise.
 constexpr std::size_t guessed_blocks = 15;
-/// An estimate that has not fallen for so long was too low.
+/// An estimate that has not fallen for this long was too low.
 constexpr double stuck_s = 30;
 
 }  // namespace
@@ -87,11 +87,11 @@ std::optional<double> TimeLeft::seconds() {
   const std::optional<double> perf = perf_seconds();
   if (!accu || !perf || accu_.left + perf_.left == 0) return std::nullopt;
   const double estimate = *accu + *perf;
-  if (!told_ || estimate < *told_ || since_ - told_at_ > stuck_s) {
-    told_ = estimate;
-    told_at_ = since_;
+  if (!shown_ || estimate < *shown_ || since_ - shown_at_ > stuck_s) {
+    shown_ = estimate;
+    shown_at_ = since_;
   }
-  return told_;
+  return shown_;
 }
 
 std::string rule_note_lines(const RunInfo& run, bool color) {

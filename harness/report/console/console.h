@@ -29,7 +29,7 @@ class TimeLeft {
   /// The number of timed rows that have blocks and have not ended: they alternate.
   std::size_t taking_turns() const { return blocks_of_.size(); }
 
-  /// The estimate. It does not rise with a single row that takes long, but once it has not fallen for 30 s.
+  /// The estimate. It may fall at any time, but rises only once it has not fallen for 30 s.
   /// nullopt while no row of a mode that has rows left has ended, and when no row is left.
   std::optional<double> seconds();
 
@@ -50,8 +50,8 @@ class TimeLeft {
   std::size_t blocks_ = 0;                        ///< blocks of all rows
   std::size_t ended_blocks_ = 0;                  ///< blocks of the rows that have ended
   double since_ = 0;
-  std::optional<double> told_;
-  double told_at_ = 0;
+  std::optional<double> shown_;
+  double shown_at_ = 0;
 };
 
 /// Two lines for each rule of the expectations that is expired or stale: the rule, and what to do. Empty if
