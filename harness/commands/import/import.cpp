@@ -25,7 +25,6 @@
 #include <cmath>
 #include <map>
 #include <ostream>
-#include <ranges>
 #include <set>
 #include <span>
 #include <utility>
@@ -172,7 +171,9 @@ std::string shapes_of_op(const std::string& op, const RunReport& report) {
   for (const Record& record : report.records) {
     if (is_timed(record.info) && record.info.op == op) shapes.insert(record.info.shape);
   }
-  std::string text = fmt::format("{}", fmt::join(shapes | std::views::take(most), ", "));
+  std::vector<std::string> shown(shapes.begin(), shapes.end());
+  if (shown.size() > most) shown.resize(most);
+  std::string text = fmt::format("{}", fmt::join(shown, ", "));
   if (shapes.size() > most) text += fmt::format(" and {} others", shapes.size() - most);
   return text;
 }

@@ -58,9 +58,10 @@ TEST_F(TimesFile, IsRefusedWithThePlaceOfWhatIsWrong) {
   EXPECT_THAT(refusal("id,ms\na,1\n"),
               HasSubstr("t:1: 'ms' is no column; known are id, op, shape, params, cache, us"));
   EXPECT_THAT(refusal("id,us\na\n"), HasSubstr("t:2: it has 1 cells, the header has 2"));
-  for (const char* us : {"", "fast", "0", "-1", "inf", "nan", "1e999", "1 "})
+  for (const char* us : {"", "fast", "0", "-1", "inf", "nan", "1e999", "1 "}) {
     EXPECT_THAT(refusal("id,us\na," + std::string(us) + "\n"),
                 HasSubstr("t:2: us is '" + std::string(us) + "'"));
+  }
   EXPECT_THAT(refusal("op,us\na,1\n"), HasSubstr("t:2: give either the id of a row, or op and shape"));
   EXPECT_THAT(refusal("id,op,shape,us\na,b,c,1\n"), HasSubstr("give either"));
   EXPECT_THAT(refusal("id,us,cache\na,1,warm\n"), HasSubstr("cache is 'warm'; it is hot, cold or empty"));
