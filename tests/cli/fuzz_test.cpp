@@ -58,8 +58,8 @@ TEST(Fuzz, ShowsTheLinesOfACompilersErrors) {
   const TemporaryFolder folder;
   folder.write("broken/q8ta_relu.comp", tree_shader("q8ta_relu.comp") + "\nfirst error;\nsecond error;\n");
   const ProcessResult found =
-      assay({"fuzz", "q8ta_relu", "--points", "1", "--seconds", "600", "--shrink-seconds", "1", "--out",
-             folder / "out", "--shaders", folder / "broken"});
+      assay({"fuzz", "q8ta_relu", "--points", "1", "--seed", "1", "--seconds", "600", "--shrink-seconds", "1",
+             "--out", folder / "out", "--shaders", folder / "broken"});
   EXPECT_EQ(found.exit_code, 1) << found.err;
   EXPECT_THAT(found.out, HasSubstr("syntax error")) << found.err;
   EXPECT_THAT(found.out, Not(HasSubstr("\\x0a")));
