@@ -109,16 +109,15 @@ std::optional<std::string> different_forms(const ImplPoint& point, std::size_t i
 }
 
 std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k) {
-  return different_forms(point, i, k,
-                         "an invocation writes where it reads, so both need the same storage and layout");
+  return different_forms(point, i, k, writes_where_it_reads);
 }
 
-std::optional<std::string> mixed_forms(const ImplPoint& point) {
+std::optional<std::string> mixed_forms(const ImplPoint& point, std::string_view why) {
   std::optional<std::size_t> first;
   for (std::size_t i = 0; i < point.tensors.size(); ++i) {
     if (point.tensors[i].forms.size() == 1) continue;
     if (!first) first = i;
-    if (auto reason = different_forms(point, *first, i)) return reason;
+    if (auto reason = different_forms(point, *first, i, why)) return reason;
   }
   return std::nullopt;
 }

@@ -69,17 +69,21 @@ std::array<Physical::Stride, 4> kernel_strides(const Physical& physical);
 /// Adds the #defines `<side>_TYPE` and `<side>_STORAGE`.
 void add_form_defines(Dispatch& dispatch, const std::string& side, const Physical& physical);
 
+/// Why a kernel needs two tensors in one form.
+inline constexpr std::string_view needs_one_form = "this kernel needs both in the same storage and layout";
+inline constexpr std::string_view writes_where_it_reads =
+    "an invocation writes where it reads, so both need the same storage and layout";
+
 /// Why a kernel whose invocations write where they read cannot take the tensors at `i` and `k` in their
 /// forms, which must be equal, or nothing.
 std::optional<std::string> unequal_forms(const ImplPoint& point, std::size_t i, std::size_t k);
 
-/// Why a kernel that takes two tensors in one form cannot take tensors i and k, or nothing; `why` it wants
+/// Why a kernel that takes two tensors in one form cannot take tensors i and k, or nothing; `why` it needs
 /// that.
-std::optional<std::string> different_forms(
-    const ImplPoint& point, std::size_t i, std::size_t k,
-    std::string_view why = "this kernel needs both in the same storage and layout");
+std::optional<std::string> different_forms(const ImplPoint& point, std::size_t i, std::size_t k,
+                                           std::string_view why = needs_one_form);
 /// Why a kernel that takes all tensors with a choice of forms in one of them cannot take these, or nothing.
-std::optional<std::string> mixed_forms(const ImplPoint& point);
+std::optional<std::string> mixed_forms(const ImplPoint& point, std::string_view why = needs_one_form);
 /// Why a kernel that takes buffers alone cannot take these, or nothing.
 std::optional<std::string> any_texture(const ImplPoint& point);
 

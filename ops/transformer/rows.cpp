@@ -110,10 +110,7 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
 }
 
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point) {
-  for (std::size_t i = 1; i < point.tensors.size(); ++i) {
-    if (point.tensors[i].forms.size() == 1) continue;  // weights, which are in buffers whatever x is
-    if (auto reason = unequal_forms(point, 0, i)) return reason;
-  }
+  if (auto reason = mixed_forms(point, writes_where_it_reads)) return reason;
   return any_too_large(point.tensors, point.forms);
 }
 

@@ -174,7 +174,7 @@ std::string shapes_of_op(const std::string& op, const RunReport& report) {
   std::vector<std::string> shown(shapes.begin(), shapes.end());
   if (shown.size() > most) shown.resize(most);
   std::string text = fmt::format("{}", fmt::join(shown, ", "));
-  if (shapes.size() > most) text += fmt::format(" and {} others", shapes.size() - most);
+  if (shapes.size() > most) text += fmt::format(" and {} more", shapes.size() - most);
   return text;
 }
 

@@ -17,9 +17,7 @@
 namespace assay {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(ReadJournal, WithoutAPlanIsAnErrorAndNoShorterReport) {
@@ -145,10 +143,12 @@ TEST(ReadJournal, NamesTheDamagedLine) {
 TEST(ReadJournal, TellsWhatToNameInsteadOfAnotherFileOfTheReport) {
   const test::TemporaryFolder folder;
   test::write_file(folder / "perf.csv", "schema,run_id\n4,20260102T030405Z-1a2b3c\n");
-  EXPECT_THAT(test::error_of([&] { read_journal(folder / "perf.csv"); }),
-              AllOf(StartsWith((folder / "perf.csv").string() + ":1: this is not a journal"),
-                    HasSubstr("name the folder of a run's report, or the journal.jsonl in it"),
-                    Not(HasSubstr("this line of the journal is damaged"))));
+  EXPECT_EQ(
+      test::error_of([&] { read_journal(folder / "perf.csv"); }),
+      (folder / "perf.csv").string() +
+          ":1: this is not a journal, each line of which is a JSON object: name the folder of a run's "
+          "report, or the journal.jsonl in it; if its first line is damaged, `assay report --salvage` reads "
+          "around it");
 }
 
 TEST(ReadJournal, TellsOfAFileThatCannotBeRead) {
