@@ -13,6 +13,7 @@
 #include <iterator>
 #include <optional>
 #include <re2/re2.h>
+#include <span>
 #include <sstream>
 #include <vector>
 
@@ -251,6 +252,13 @@ std::string bytes_text(std::uint64_t bytes) {
     return fmt::format("{:.1f} MB", value / 1e6);
   }
   return fmt::format("{:.1f} GB", value / 1e9);
+}
+
+std::string first_names(const std::vector<std::string>& names, std::size_t most) {
+  const auto shown = std::span(names).first(std::min(names.size(), most));
+  std::string text = fmt::format("{}", fmt::join(shown, ", "));
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
 }
 
 std::string slug_of(std::string_view name) {

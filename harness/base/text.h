@@ -67,6 +67,9 @@ std::string bracketed(const Range& numbers) {
   return text + "]";
 }
 
+/// Returns the first `most` names and how many are left out: "A, B and 3 more".
+std::string first_names(const std::vector<std::string>& names, std::size_t most);
+
 /// Turns any name into one for a folder or a class: lower-case ASCII letters and digits, with single hyphens
 /// for everything else; "device" if nothing is left.
 std::string slug_of(std::string_view name);

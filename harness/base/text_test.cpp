@@ -124,6 +124,12 @@ TEST(BytesText, UsesPowersOfTenWithOneDecimal) {
   EXPECT_EQ(bytes_text(3'250'000'000), "3.2 GB");
 }
 
+TEST(FirstNames, SaysHowManyAreLeftOut) {
+  EXPECT_EQ(first_names({}, 2), "");
+  EXPECT_EQ(first_names({"a", "b"}, 2), "a, b");
+  EXPECT_EQ(first_names({"a", "b", "c", "d"}, 2), "a, b and 2 more");
+}
+
 TEST(Slug, IsANameOfLettersDigitsAndHyphens) {
   EXPECT_EQ(slug_of("NVIDIA H100 80GB HBM3"), "nvidia-h100-80gb-hbm3");
   EXPECT_EQ(slug_of("llvmpipe (LLVM 15.0.6, 256 bits)"), "llvmpipe-llvm-15-0-6-256-bits");

@@ -80,15 +80,6 @@ std::size_t literal_letters(std::string_view glob) {
   return static_cast<std::size_t>(std::ranges::count_if(glob, [](char c) { return c != '*' && c != '?'; }));
 }
 
-/// Returns text such as "A, B and 3 more". `ids` is not empty.
-std::string named(const std::vector<std::string_view>& ids) {
-  const std::size_t shown = std::min(ids.size(), most_named);
-  std::string text =
-      fmt::format("{}", fmt::join(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (ids.size() > shown) text += fmt::format(" and {} more", ids.size() - shown);
-  return text;
-}
-
 std::vector<std::string_view> matched(std::string_view glob, std::span<const std::string_view> ids) {
   std::vector<std::string_view> found;
   std::ranges::copy_if(ids, std::back_inserter(found),
@@ -211,7 +202,7 @@ std::string near_ids_text(std::string_view glob, std::span<const std::string_vie
     return fmt::format("; '{}' would match {}, such as {}", printable(inside), found.size(), found.front());
   std::vector<std::string_view> found = nearest_ids(glob, ids);
   if (found.empty()) found = nearest_ids(inside, ids);
-  return found.empty() ? "" : "; the nearest: " + named(found);
+  return found.empty() ? "" : "; the nearest: " + first_names({found.begin(), found.end()}, most_named);
 }
 
 std::string near_filter_text(std::string_view filter, std::span<const std::string_view> ids) {

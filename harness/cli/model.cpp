@@ -23,7 +23,7 @@ void declare_model(CLI::App& app, app::ModelOptions& options) {
   app.add_option(
          "--linear", cases.linear_ops,
          "The op of the linear layers, which says how weights and activations are quantized: linear_q4gsw, "
-         "linear_dq8ca_q4gsw, linear_qta8a_qga4w, linear_q8csw or q8ta_linear (repeatable)")
+         "linear_q4csw, linear_dq8ca_q4gsw, linear_qta8a_qga4w, linear_q8csw or q8ta_linear (repeatable)")
       ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--group-size", cases.group_sizes,

@@ -159,7 +159,7 @@ class RunDeclaration {
     app_.add_option("--out", options_.out,
                     "Folder for the reports: they are written to OUT/runs/<run>/<device>/, and OUT/<device> "
                     "links to the newest run (default: assay-out; with --watch, --filter, --op, --impl, "
-                    "--mode or case files: assay-out/scratch)");
+                    "--mode, --nodes, --set, --replay, --shard or case files: assay-out/scratch)");
     app_.add_flag("--overwrite", options_.overwrite,
                   "Allow an --out that already holds a run: the new run is added, and the links move to it");
   }
@@ -259,8 +259,8 @@ class RunDeclaration {
 
   void add_execution() {
     app_.add_option("--hang-limit", options_.hang_limit_s,
-                    "Seconds without output after which a worker counts as hung (default: 120 to 300 s, "
-                    "depending on what it is doing; for a program on the device, its case's timeout)")
+                    "Longest time without output, in seconds, after which a worker counts as hung; lowers the limits of "
+                    "120 to 300 s, which depend on what it is doing, and the timeouts of cases")
         ->check(positive_number(most_seconds));
     app_.add_option("--jobs", options_.jobs,
                     "Threads for references, shared by all devices (default: all of the CPU)")

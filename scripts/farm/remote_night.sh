@@ -22,9 +22,13 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/night/lib.sh"
 trap one_is_an_answer EXIT
 
+how_to_use() {
+  sed -n '2,/^# The exit code/p' "$here/remote_night.sh" | sed '$d; s/^# \{0,1\}//'
+}
+
 usage() {
   say "remote_night: $1"
-  sed -n '2,/^# The exit code/p' "$here/remote_night.sh" | sed '$d; s/^# \{0,1\}//' >&2
+  how_to_use >&2
   exit 2
 }
 
@@ -38,7 +42,10 @@ parse() {
         case $1 in --time-limit) minutes=$2 ;; --keep) keep=$2 ;; --resume) resumed=$2 ;; esac
         shift
         ;;
-      --help | -h) usage "a night on devices at the end of a cable" ;;
+      --help | -h)
+        how_to_use
+        exit 0
+        ;;
       --) options=("${@:2}") && break ;;
       -*) usage "there is no option $1; options of assay run come after --" ;;
       *) words+=("$1") ;;

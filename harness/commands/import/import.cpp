@@ -171,11 +171,7 @@ std::string shapes_of_op(const std::string& op, const RunReport& report) {
   for (const Record& record : report.records) {
     if (is_timed(record.info) && record.info.op == op) shapes.insert(record.info.shape);
   }
-  std::vector<std::string> shown(shapes.begin(), shapes.end());
-  if (shown.size() > most) shown.resize(most);
-  std::string text = fmt::format("{}", fmt::join(shown, ", "));
-  if (shapes.size() > most) text += fmt::format(" and {} more", shapes.size() - most);
-  return text;
+  return first_names({shapes.begin(), shapes.end()}, most);
 }
 
 /// Why no row has this time: the first of op, shape, cache and params that no row has besides those before.

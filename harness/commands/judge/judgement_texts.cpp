@@ -98,13 +98,6 @@ Json of_ratio(const std::optional<OverallRatio>& ratio) {
 constexpr std::size_t most_of_a_reason = 600;
 constexpr std::size_t most_files_named = 8;
 
-std::string files_text(std::vector<std::string> files) {
-  const std::size_t all = files.size();
-  files.resize(std::min(all, most_files_named));
-  return printable_line(fmt::format("{}", fmt::join(files, ", "))) +
-         (all > most_files_named ? fmt::format(" and {} more", all - most_files_named) : "");
-}
-
 std::string ratio_text(double middle, double low, double high) {
   return fmt::format("{:.3f} [{:.3f}, {:.3f}]", middle, low, high);
 }
@@ -228,9 +221,10 @@ std::string judgement_text(const Judgement& judgement, const JudgeFacts& facts, 
       "judge         {} on {}\n"
       "shaders       {}; change the SPIR-V of {}; used by {} of {} selected cases (of {})\n"
       "drawn         accuracy from {} rows, performance from {}; seeds: --secret-seed {} --draw-seed {}\n",
-      printable_line(facts.submission), printable_line(facts.device.name), files_text(facts.files),
-      fmt::join(facts.ops, ", "), facts.mattering, facts.selected, facts.cases, facts.accuracy_of,
-      facts.performance_of, facts.secret_seed, facts.draw_seed);
+      printable_line(facts.submission), printable_line(facts.device.name),
+      printable_line(first_names(facts.files, most_files_named)), fmt::join(facts.ops, ", "), facts.mattering,
+      facts.selected, facts.cases, facts.accuracy_of, facts.performance_of, facts.secret_seed,
+      facts.draw_seed);
   for (const JudgedRow& row : judgement.rows) {
     const bool is_timed = row.stage == Stage::Performance || row.stage == Stage::Drawn;
     if (is_timed || !row.reasons.empty()) text += row_text(row, color);

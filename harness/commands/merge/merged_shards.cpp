@@ -1,11 +1,11 @@
 #include "harness/commands/merge/merged_shards.h"
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/commands/run/setup/run_inputs.h"
 #include "harness/report/record/rows_to_run.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -180,14 +180,13 @@ std::vector<RowInfo> MergedShards::plan(const MissingGroups& missing) const {
 
 std::string MergedShards::words_for_missing() const {
   constexpr std::size_t most = 10;
-  std::vector<int> shards = missing_shards();
-  if (shards.empty())
+  const std::vector<int> missing = missing_shards();
+  if (missing.empty())
     return "not reached: no shard has it, as they were divided by --balance with different reports";
-  const std::size_t all = shards.size();
-  shards.resize(std::min(all, most));
-  const std::string others = all > most ? fmt::format(" and {} more", all - most) : "";
-  return fmt::format("not reached: of {} shards {}{} {} missing", count(), fmt::join(shards, ", "), others,
-                     all == 1 ? "is" : "are");
+  std::vector<std::string> numbers;
+  for (const int shard : missing) numbers.push_back(std::to_string(shard));
+  return fmt::format("not reached: of {} shards {} {} missing", count(), first_names(numbers, most),
+                     numbers.size() == 1 ? "is" : "are");
 }
 
 void MergedShards::tell(const MissingGroups& missing, RunListener& listener) const {

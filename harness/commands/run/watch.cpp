@@ -100,11 +100,7 @@ std::filesystem::path short_path(const std::filesystem::path& path) {
 std::string names_of(std::vector<std::filesystem::path> files) {
   std::ranges::sort(files);
   files.erase(std::unique(files.begin(), files.end()), files.end());
-  std::string names;
-  for (std::size_t i = 0; i < std::min(files.size(), named_files); ++i)
-    names += (names.empty() ? "" : ", ") + files[i].string();
-  if (files.size() > named_files) names += fmt::format(" and {} more", files.size() - named_files);
-  return names;
+  return first_names({files.begin(), files.end()}, named_files);
 }
 
 class Watch {

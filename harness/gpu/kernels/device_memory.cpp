@@ -21,9 +21,6 @@ constexpr std::uint32_t job_local_size = 64;
 constexpr std::uint64_t word_bytes = 4;
 constexpr std::int64_t places = 4;  // of an invocation of difference.comp
 
-constexpr VkImageSubresourceLayers whole_layers{
-    .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .mipLevel = 0, .baseArrayLayer = 0, .layerCount = 1};
-
 std::int64_t words_of(std::uint64_t bytes) {
   return static_cast<std::int64_t>(bytes / word_bytes);
 }
@@ -397,14 +394,17 @@ void DeviceMemory::copy(const Workspace& from, Workspace& to, std::span<const Re
 }
 
 void DeviceMemory::copy(const Workspace& from, Workspace& to, std::span<const Copy> copies) {
-  Job job = state_->job("copying tensors on the device");
   for (const Copy& one : copies) {
     refuse_strangers({from, one.from}, {to, one.to});
+    const Image* image = image_of(from, one.from);
+    if (image != nullptr && copies_through_buffer(*image))
+      staging_of(from.state().device).copy(*image, *image_of(to, one.to));
+  }
+  Job job = state_->job("copying tensors on the device");
+  for (const Copy& one : copies) {
     if (const Image* image = image_of(from, one.from)) {
-      const VkImageCopy region{
-          .srcSubresource = whole_layers, .dstSubresource = whole_layers, .extent = image->extent};
-      job.vk().vkCmdCopyImage(job.step(), image->handle.get(), VK_IMAGE_LAYOUT_GENERAL,
-                              image_of(to, one.to)->handle.get(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+      if (!copies_through_buffer(*image))
+        record_copy(from.state().device.table, job.step(), *image, *image_of(to, one.to));
       continue;
     }
     const Stretch source = data_of(from, one.from);

@@ -196,6 +196,16 @@ TEST_P(DeviceMemoryTest, DoesTheSameToTextures) {
   }
 }
 
+TEST_P(DeviceMemoryTest, CopiesTexturesOfManySlices) {
+  const Physical deep({Storage::Texture3D, Layout::WP}, DType::F16, {1, 2049, 1, 8});
+  Workspace from = workspace({}, {deep, words(100)}, 0);
+  Workspace to = workspace({}, {deep, words(100)}, 0);
+  const std::vector<Resource> all{tensor, Resource::tensor(1)};
+  for (const Resource resource : all) from.write(resource, ramp(from.size(resource), resource.index));
+  memory.copy(from, to, all);
+  for (const Resource resource : all) EXPECT_TRUE(to.read(resource) == from.read(resource)) << resource.index;
+}
+
 /// A small texture and a large one, and a buffer.
 std::vector<Physical> mixed_tensors() {
   const Form texture{Storage::Texture3D, Layout::WP};

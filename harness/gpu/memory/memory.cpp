@@ -79,14 +79,13 @@ VkImageCreateInfo create_info(const Physical& physical, const DeviceInfo& device
 /// A copy of 64 MiB takes milliseconds; one that takes this long hangs.
 constexpr double staging_timeout_s = 60;
 
-constexpr VkImageSubresourceLayers whole_layers_of{
-    .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .mipLevel = 0, .baseArrayLayer = 0, .layerCount = 1};
+constexpr const char* copying_with_host = "copying between host and device";
 
 VkBufferImageCopy copy_of(const Box& box) {
   return {.bufferOffset = 0,
           .bufferRowLength = 0,  // as wide and high as the box
           .bufferImageHeight = 0,
-          .imageSubresource = whole_layers_of,
+          .imageSubresource = whole_layers,
           .imageOffset = box.offset,
           .imageExtent = box.extent};
 }
@@ -318,6 +317,18 @@ Box box_at(const VkExtent3D& image, std::uint64_t first, std::uint64_t most) {
   return box;
 }
 
+bool copies_through_buffer(const Image& image) {
+  constexpr std::uint32_t most_slices = 2048;
+  return image.extent.depth > most_slices;
+}
+
+void record_copy(const DeviceTable& table, VkCommandBuffer commands, const Image& from, const Image& to) {
+  const VkImageCopy region{
+      .srcSubresource = whole_layers, .dstSubresource = whole_layers, .extent = from.extent};
+  table.vk.vkCmdCopyImage(commands, from.handle.get(), VK_IMAGE_LAYOUT_GENERAL, to.handle.get(),
+                          VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+}
+
 struct Staging::Area {
   Buffer buffer;
   MemoryBlock block;
@@ -348,8 +359,8 @@ std::uint64_t Staging::room(std::uint64_t left) const {
   return std::min(left, chunk_);
 }
 
-void Staging::run(VkBuffer staging, const Copy& copy) {
-  Submission submission(device_, "copying between host and device");
+void Staging::run(VkBuffer staging, const char* doing, const Copy& copy) {
+  Submission submission(device_, doing);
   barrier(device_.table, submission.commands(), Scope::Anything, Scope::Transfer);
   copy(submission.commands(), staging);
   barrier(device_.table, submission.commands(), Scope::Transfer, Scope::Host);
@@ -360,12 +371,12 @@ void Staging::send(std::span<const std::byte> piece, const Copy& copy) {
   Area& staging = area(piece.size());
   copy_bytes({staging.block.mapped(), piece.size()}, piece);
   staging.block.flush(0, piece.size());
-  run(staging.buffer.handle.get(), copy);
+  run(staging.buffer.handle.get(), copying_with_host, copy);
 }
 
 void Staging::receive(std::span<std::byte> piece, const Copy& copy) {
   Area& staging = area(piece.size());
-  run(staging.buffer.handle.get(), copy);
+  run(staging.buffer.handle.get(), copying_with_host, copy);
   staging.block.invalidate(0, piece.size());
   copy_bytes(piece, {staging.block.mapped(), piece.size()});
 }
@@ -416,6 +427,23 @@ void Staging::download(const Image& from, std::span<std::byte> bytes) {
                                               1, &region);
     });
     done += piece.size();
+  }
+}
+
+void Staging::copy(const Image& from, const Image& to) {
+  const VolkDeviceTable& vk = device_.table.vk;
+  for (std::uint64_t done = 0; done < from.bytes;) {
+    const Box box = box_at(from.extent, done / from.texel_bytes, room(from.bytes - done) / from.texel_bytes);
+    const std::uint64_t bytes = box.texels() * from.texel_bytes;
+    const VkBufferImageCopy region = copy_of(box);
+    run(area(bytes).buffer.handle.get(), "copying a texture on the device",
+        [&](VkCommandBuffer commands, VkBuffer staging) {
+          vk.vkCmdCopyImageToBuffer(commands, from.handle.get(), VK_IMAGE_LAYOUT_GENERAL, staging, 1,
+                                    &region);
+          barrier(device_.table, commands, Scope::Transfer, Scope::Transfer);
+          vk.vkCmdCopyBufferToImage(commands, staging, to.handle.get(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
+        });
+    done += bytes;
   }
 }
 

@@ -88,6 +88,9 @@ inline constexpr VkImageSubresourceRange whole_image{.aspectMask = VK_IMAGE_ASPE
                                                      .baseArrayLayer = 0,
                                                      .layerCount = 1};
 
+inline constexpr VkImageSubresourceLayers whole_layers{
+    .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .mipLevel = 0, .baseArrayLayer = 0, .layerCount = 1};
+
 /// Creates a storage and transfer image for a texture form, without memory; shaders may sample it if the
 /// device can. Throws Error when the device has no such textures.
 Image create_image(Device::State& device, std::string name, const Physical& physical);
@@ -100,6 +103,13 @@ VkSampler nearest_sampler(Device::State& device);
 
 /// Brings bound images into the layout GENERAL, in which they stay. Their texels are undefined.
 void prepare_images(Device::State& device, std::span<const Image* const> images);
+
+/// Whether an image is copied to another only through a buffer (Staging::copy), as it has more than 2048
+/// slices. vkCmdCopyImage of 2049 lost an H200 (driver 580.159.04), also in parts, where copies from and to
+/// buffers and clears of 8192 were right.
+bool copies_through_buffer(const Image& image);
+/// Records the copy of an image's texels to another of its extent and format, both in the layout GENERAL.
+void record_copy(const DeviceTable& table, VkCommandBuffer commands, const Image& from, const Image& to);
 
 /// Moves bytes between the host and memory that the host cannot see or cannot read linearly (images), through
 /// one reused host-visible buffer that grows up to `largest_chunk`; larger transfers go in pieces.
@@ -116,6 +126,8 @@ class Staging final : public Device::State::Attachment {
   /// The bytes of an image are its texels, x fastest, then y, then z.
   void upload(const Image& to, std::span<const std::byte> bytes);
   void download(const Image& from, std::span<std::byte> bytes);
+  /// Copies an image to another of its extent and format.
+  void copy(const Image& from, const Image& to);
 
  private:
   struct Area;
@@ -127,7 +139,7 @@ class Staging final : public Device::State::Attachment {
   std::uint64_t room(std::uint64_t left) const;
   void send(std::span<const std::byte> piece, const Copy& copy);
   void receive(std::span<std::byte> piece, const Copy& copy);
-  void run(VkBuffer staging, const Copy& copy);
+  void run(VkBuffer staging, const char* doing, const Copy& copy);
 
   Device::State& device_;
   std::uint64_t chunk_;

@@ -309,6 +309,35 @@ TEST_F(TextureTest, StagingMovesAnImageInPieces) {
   }
 }
 
+TEST_F(TextureTest, StagingCopiesAnImageInPieces) {
+  const Physical physical(texture3d, DType::F16, {2, 3, 5, 27});  // as above
+  Workspace from = workspace({}, {physical});
+  Workspace to = workspace({}, {physical});
+  from.write(Resource::tensor(0), texels(physical, 9));
+  for (const std::uint64_t chunk : {40U, 600U, 4000U}) {
+    Staging staging(device().state(), chunk);
+    to.write(Resource::tensor(0), texels(physical, 1));
+    staging.copy(std::get<Image>(from.state().at(Resource::tensor(0))),
+                 std::get<Image>(to.state().at(Resource::tensor(0))));
+    EXPECT_TRUE(to.read(Resource::tensor(0)) == texels(physical, 9)) << chunk;
+  }
+}
+
+TEST_F(TextureTest, DeepImagesAreCopiedThroughABuffer) {
+  constexpr std::int64_t most = 2048;
+  for (const std::int64_t slices : {most, most + 1}) {
+    const Physical physical(texture3d, DType::F16, {1, slices, 1, 8});
+    const std::vector<std::byte> sent = texels(physical, 9);
+    Workspace from = workspace({}, {physical});
+    EXPECT_EQ(copies_through_buffer(std::get<Image>(from.state().at(Resource::tensor(0)))), slices > most);
+    from.write(Resource::tensor(0), sent);
+    Workspace one = workspace({}, {physical}), other = workspace({}, {physical});
+    from.copy_to({{&one, &other}});
+    EXPECT_TRUE(one.read(Resource::tensor(0)) == sent) << slices;
+    EXPECT_TRUE(other.read(Resource::tensor(0)) == sent) << slices;
+  }
+}
+
 TEST(Box, IsWholeSlicesElseWholeRowsElseAPartOfARow) {
   const VkExtent3D image{5, 4, 3};
   const auto box = [&](std::uint64_t first, std::uint64_t most) {

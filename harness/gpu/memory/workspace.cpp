@@ -138,20 +138,16 @@ void allocate(Device::State& device, std::uint32_t type, const std::vector<Owned
 void record_copy(const DeviceTable& table, VkCommandBuffer commands, const Allocation& from,
                  const Allocation& to) {
   if (const auto* image = std::get_if<Image>(&from)) {
-    constexpr VkImageSubresourceLayers layers{
-        .aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .mipLevel = 0, .baseArrayLayer = 0, .layerCount = 1};
-    const VkImageCopy region{.srcSubresource = layers,
-                             .srcOffset = {},
-                             .dstSubresource = layers,
-                             .dstOffset = {},
-                             .extent = image->extent};
-    table.vk.vkCmdCopyImage(commands, image->handle.get(), VK_IMAGE_LAYOUT_GENERAL,
-                            std::get<Image>(to).handle.get(), VK_IMAGE_LAYOUT_GENERAL, 1, &region);
-    return;
+    return record_copy(table, commands, *image, std::get<Image>(to));
   }
   const auto& buffer = std::get<Buffer>(from);
   const VkBufferCopy region{.srcOffset = 0, .dstOffset = 0, .size = buffer.bytes};
   table.vk.vkCmdCopyBuffer(commands, buffer.handle.get(), std::get<Buffer>(to).handle.get(), 1, &region);
+}
+
+bool copies_through_buffer(const Allocation& allocation) {
+  const auto* image = std::get_if<Image>(&allocation);
+  return image != nullptr && copies_through_buffer(*image);
 }
 
 }  // namespace
@@ -297,10 +293,11 @@ bool are_alike(const Allocation& one, const Allocation& other) {
 
 }  // namespace
 
-void Workspace::State::record_copies(VkCommandBuffer commands, const State& to,
-                                     std::span<const Resource> copied) const {
+std::vector<Workspace::State::Copy> Workspace::State::copies(const State& to,
+                                                             std::span<const Resource> copied) const {
   if (&to.device != &device || to.guard != guard)
     throw std::logic_error("a workspace can be copied only to one on its device, with equal guards");
+  std::vector<Copy> found;
   for (const Resource resource : copied) {
     const Allocation& from = at(resource);
     const Allocation& into = to.at(resource);
@@ -308,8 +305,9 @@ void Workspace::State::record_copies(VkCommandBuffer commands, const State& to,
       throw std::logic_error(
           fmt::format("{} cannot be copied to {} of another workspace", name_of(from), name_of(into)));
     }
-    if (!to.loan.has(resource)) record_copy(device.table, commands, from, into);
+    if (!to.loan.has(resource)) found.push_back({&from, &into});
   }
+  return found;
 }
 
 void Workspace::State::record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const {
@@ -417,12 +415,21 @@ void Workspace::copy_to(std::span<Workspace* const> others) const {
 }
 
 void Workspace::copy_to(std::span<Workspace* const> others, std::span<const Resource> resources) const {
-  if (others.empty()) return;
+  std::vector<State::Copy> copies;
+  for (const Workspace* other : others) {
+    const std::vector<State::Copy> more = state_->copies(*other->state_, resources);
+    copies.insert(copies.end(), more.begin(), more.end());
+  }
+  const auto through_buffer = std::ranges::partition(
+      copies, [](const State::Copy& copy) { return !copies_through_buffer(*copy.from); });
+  for (const State::Copy& copy : through_buffer)
+    staging_of(state_->device).copy(std::get<Image>(*copy.from), std::get<Image>(*copy.to));
+  copies.erase(through_buffer.begin(), through_buffer.end());
+  if (copies.empty()) return;
   Submission submission(state_->device, "copying a workspace on the device");
   const DeviceTable& table = state_->device.table;
   barrier(table, submission.commands(), Scope::Anything, Scope::Transfer);
-  for (const Workspace* other : others)
-    state_->record_copies(submission.commands(), *other->state_, resources);
+  for (const State::Copy& copy : copies) record_copy(table, submission.commands(), *copy.from, *copy.to);
   barrier(table, submission.commands(), Scope::Transfer, Scope::Anything);
   submission.submit_and_wait(copy_timeout_s);
 }

@@ -84,9 +84,12 @@ struct Workspace::State {
   void record_fill(VkCommandBuffer commands, Resource resource, std::uint32_t word) const;
   /// Every tensor, and every scratch with memory of its own.
   std::vector<Resource> resources() const;
-  /// Records what copies these, but for what is lent to it, to another of the same program. Throws
-  /// std::logic_error for one of another program or device.
-  void record_copies(VkCommandBuffer commands, const State& to, std::span<const Resource> copied) const;
+  struct Copy {
+    const Allocation *from, *to;
+  };
+  /// What is copied, but for what is lent to it, to another of the same program. Throws std::logic_error for
+  /// one of another program or device.
+  std::vector<Copy> copies(const State& to, std::span<const Resource> copied) const;
 
  private:
   void add(Resource resource, const std::string& what, const Physical& physical);

@@ -1,6 +1,7 @@
 #include "harness/gpu/program/external_call.h"
 
 #include "harness/base/hash.h"
+#include "harness/base/text.h"
 #include "harness/gpu/program/interface_check.h"
 #include "harness/gpu/program/specialization.h"
 #include "harness/gpu/spirv/module_declarations.h"
@@ -49,10 +50,7 @@ constexpr std::size_t most_uniform_bytes = 16384;
 constexpr std::size_t most_uniform_blocks = 12;
 
 std::string list_text(const std::vector<std::string>& names) {
-  if (names.empty()) return "none";
-  if (names.size() <= most_listed) return fmt::format("{}", fmt::join(names, ", "));
-  return fmt::format("{}, and {} more", fmt::join(std::span(names).first(most_listed), ", "),
-                     names.size() - most_listed);
+  return names.empty() ? "none" : first_names(names, most_listed);
 }
 
 std::string place_text(BindingPlace place) {

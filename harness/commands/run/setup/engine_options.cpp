@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::size_t most_named = 12;
 
-std::string names_text(std::vector<std::string> names) {
-  const std::size_t all = names.size();
-  names.resize(std::min(all, most_named));
-  const std::string more = all > most_named ? fmt::format(" and {} more", all - most_named) : "";
-  return fmt::format("{}{}", fmt::join(names, ", "), more);
-}
-
 std::vector<std::string> names_of(const std::set<gpu::KernelName>& kernels) {
   std::set<std::string> names;
   for (const auto& [name, folders] : kernels) names.insert(name);
@@ -53,12 +46,12 @@ void check_folder(const std::string& option, const std::filesystem::path& folder
         "taking shaders from {} '{}': none of its files is used. It holds: {}. The selected cases run: {}, "
         "and their includes; a kernel is found by its file name in any folder, an include by its path, as "
         "below shaders/ of the source tree",
-        option, folder.string(), found.unused.empty() ? "no shaders" : names_text(found.unused),
-        names_text(names_of(kernels))));
+        option, folder.string(), found.unused.empty() ? "no shaders" : first_names(found.unused, most_named),
+        first_names(names_of(kernels), most_named)));
   }
   log << printable(
       fmt::format("shaders   from '{}': {}{}\n", folder.string(), fmt::join(found.used, ", "),
-                  found.unused.empty() ? "" : fmt::format("; not used: {}", names_text(found.unused))));
+                  found.unused.empty() ? "" : fmt::format("; not used: {}", first_names(found.unused, most_named))));
 }
 
 /// Minimum number of blocks per row. Two runs of one program must not look different: with 7 blocks per side,
