@@ -259,7 +259,8 @@ class RunDeclaration {
 
   void add_execution() {
     app_.add_option("--hang-limit", options_.hang_limit_s,
-                    "Longest time without output, in seconds, after which a worker counts as hung; lowers the limits of "
+                    "Longest time without output, in seconds, after which a worker counts as hung; lowers "
+                    "the limits of "
                     "120 to 300 s, which depend on what it is doing, and the timeouts of cases")
         ->check(positive_number(most_seconds));
     app_.add_option("--jobs", options_.jobs,

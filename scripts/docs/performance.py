@@ -124,19 +124,19 @@ ROWS = [
 ATTENTION_HEAD = "| attention, product | us | PyTorch | share of the ceiling |"
 # Text, row, PyTorch us, the ceiling whose share is shown.
 ATTENTION = [
-    ("`sdpa`, 32 heads of 128, context 128", "sdpa/decode/32.128.127/auto/cold", "4.6", "bandwidth"),
-    ("context 1024", "sdpa/decode/32.128.1023/auto/cold", "7.6", "bandwidth"),
-    ("context 4096", "sdpa/decode/32.128.4095/auto/cold", "11.7", "bandwidth"),
-    ("context 32768", "sdpa/decode/32.128.32767/auto/cold", "37.4", "bandwidth"),
-    ("32 heads of 64, context 4096", "sdpa/decode/32.64.4095/auto/cold", "8.9", "bandwidth"),
-    ("16 heads of 128, context 4096", "sdpa/decode/16.128.4095/auto/cold", "11.5", "bandwidth"),
-    ("24 heads of 128, context 4096", "sdpa/decode/24.128.4095/auto/cold", "11.6", "bandwidth"),
-    ("prompt of 128", "sdpa/prefill/128/auto", "7.4", "operations"),
-    ("prompt of 512", "sdpa/prefill/512/auto", "13.0", "operations"),
-    ("prompt of 2048", "sdpa/prefill/2048/auto", "82.8", "operations"),
-    ("`mm` f16 4096 x 4096 x 4096", "mm/squares/4096.4096.4096/auto", "207", "operations"),
-    ("2048 x 2048 x 2048", "mm/squares/2048.2048.2048/auto", "", "operations"),
-    ("4096 x 1024 x 256", "mm/products/4096.1024.256/auto", "6.1", "operations"),
+    ("`sdpa`, 32 heads of 128, context 128", "sdpa/decode/32.128.127/WP.WP.WP.WP/auto/cold", "4.6", "bandwidth"),
+    ("context 1024", "sdpa/decode/32.128.1023/WP.WP.WP.WP/auto/cold", "7.6", "bandwidth"),
+    ("context 4096", "sdpa/decode/32.128.4095/WP.WP.WP.WP/auto/cold", "11.7", "bandwidth"),
+    ("context 32768", "sdpa/decode/32.128.32767/WP.WP.WP.WP/auto/cold", "37.4", "bandwidth"),
+    ("32 heads of 64, context 4096", "sdpa/decode/32.64.4095/WP.WP.WP.WP/auto/cold", "8.9", "bandwidth"),
+    ("16 heads of 128, context 4096", "sdpa/decode/16.128.4095/WP.WP.WP.WP/auto/cold", "11.5", "bandwidth"),
+    ("24 heads of 128, context 4096", "sdpa/decode/24.128.4095/WP.WP.WP.WP/auto/cold", "11.6", "bandwidth"),
+    ("prompt of 128", "sdpa/prefill/128/WP.WP.WP.WP/auto", "7.4", "operations"),
+    ("prompt of 512", "sdpa/prefill/512/WP.WP.WP.WP/auto", "13.0", "operations"),
+    ("prompt of 2048", "sdpa/prefill/2048/WP.WP.WP.WP/auto", "82.8", "operations"),
+    ("`mm` f16 4096 x 4096 x 4096", "mm/squares/4096.4096.4096/WP.WP.WP/auto", "207", "operations"),
+    ("2048 x 2048 x 2048", "mm/squares/2048.2048.2048/WP.WP.WP/auto", "", "operations"),
+    ("4096 x 1024 x 256", "mm/products/4096.1024.256/WP.WP.WP/auto", "6.1", "operations"),
 ]
 
 BATCHES_HEAD = "| op, K = 4096, N = 14336; long rows: K = 14336, N = 4096 | one token, us | 2 | 4 | 8 | ratios to one |"
