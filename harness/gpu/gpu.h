@@ -137,8 +137,8 @@ class Device {
   bool poisons_variables() const;
 
   /// From now on `listener` is called as each phase of this process's work with the device begins, phases on
-  /// the host included. Timing a row is a single phase, and so is measuring the ceilings: no calls between
-  /// programs.
+  /// the host included. Timing a row is a single phase, and so is measuring the ceilings: who does it tells
+  /// that it goes on.
   void watch_phases(PhaseListener listener);
   /// Reports a phase that the device does not report itself: Host, Reference, Timing.
   void tell_phase(Phase phase, double limit_s = 0);
@@ -146,6 +146,8 @@ class Device {
   /// From now on the device is treated as one without timestamps: Timing has no gpu_ns, dispatch_ns() is
   /// empty.
   void distrust_timestamps();
+  /// Whether Timing has a gpu_ns: the queue has timestamps, and they are not distrusted.
+  bool has_timestamps() const;
 
   /// From now on info() does not list a shape of matrices; `why` joins DeviceInfo::wrong_matrices.
   void distrust_matrices(const CooperativeShape& shape, std::string why);

@@ -1,5 +1,7 @@
 #include "harness/chain/chain.h"
 #include "tests/chains/chains_test_support.h"
+#include "tests/faults/bench.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -99,6 +101,42 @@ TEST(Chains, TheFirstWrongNodeIsNamedAndNoLaterOne) {
     EXPECT_THAT(record.reason, Not(HasSubstr("last/y")));
     ASSERT_TRUE(record.accuracy);
     EXPECT_EQ(record.accuracy->output, "skip/y");
+  }
+}
+
+TEST(Chains, AWrongNodeIsNamedWhereTensorsAreDumped) {
+  const Registry wrong = with_wrong_add();
+  const std::vector<Case> cases = load_text(residual, wrong);
+  const TemporaryFolder dump;
+  const std::vector<Record> records =
+      faults::Bench::shared()
+          .run({named(cases, "one", "naive")}, {.rows = {.dump = dump.path()}, .mode = Mode::Accu})
+          .records;
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_THAT(records[0].reason, StartsWith("judged node by node: skip/y["));
+  ASSERT_TRUE(records[0].accuracy);
+  EXPECT_EQ(records[0].accuracy->output, "skip/y");
+  for (const auto& entry : fs::recursive_directory_iterator(dump.path()))
+    EXPECT_THAT(entry.path().string(), Not(HasSubstr(".got.npy"))) << "tensors of another node";
+}
+
+/// A node has four values, which secret data may make equal.
+const std::string narrow = R"(chain: narrow
+tensors: {x: {dtype: i8, shape: [1, 4, 1, 1], qparams: {scale: 0.05, zero_point: 3}}}
+nodes:
+  - {name: clamp, op: q8ta_relu, inputs: {x: x}, outputs: {y: a}}
+  - {name: widen, op: q8ta_conv2d_pw, with: {OC: 64}, inputs: {x: a}, outputs: {y: b}}
+cases:
+  - {name: one, mode: both, impl: naive}
+)";
+
+TEST(Chains, ANodeThatSecretDataMakeTrivialFailsNoRow) {
+  const std::vector<Case> cases = load_text(narrow);
+  for (const std::uint64_t seed_of_equal_values : {3U, 6U}) {
+    DeviceRunOptions options{.mode = Mode::Perf};
+    options.secret_seed = seed_of_equal_values;
+    const Record record = faults::Bench::shared().run({cases.front()}, options).records.at(0);
+    EXPECT_EQ(record.status, Status::Pass) << record.reason;
   }
 }
 

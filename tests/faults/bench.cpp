@@ -72,6 +72,10 @@ Bench& Bench::shared() {
   return bench;
 }
 
+std::unique_ptr<Bench> Bench::fresh() {
+  return std::unique_ptr<Bench>(new Bench);
+}
+
 bool Bench::is_lavapipe() const {
   return device_.info().name.find("llvmpipe") != std::string::npos;
 }

@@ -5,6 +5,7 @@
 #include "harness/gpu/gpu.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class Bench {
  public:
   /// Opened once a process, before any test needs it.
   static Bench& shared();
+  /// One of its own, for a test that changes its device.
+  static std::unique_ptr<Bench> fresh();
 
   Heard run(const std::vector<Case>& cases, const DeviceRunOptions& options = {},
             const Expectations& expectations = {}, const RowsLeft& left = {});

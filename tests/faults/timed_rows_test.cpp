@@ -1,3 +1,4 @@
+#include "harness/gpu/device/device.h"
 #include "tests/faults/bench.h"
 #include "tests/faults/fault_ops.h"
 #include "tests/support/temporary_folder.h"
@@ -60,6 +61,91 @@ TEST(ColdRow, OfTensorsThatAreTooSmallIsSkippedWithTheNumbers) {
   EXPECT_EQ(records[0].status, Status::Skipped);
   EXPECT_THAT(records[0].reason, HasSubstr("2048 sets of"));
   EXPECT_FALSE(records[0].perf);
+}
+
+/// Counts the dispatches of each submission that is recorded while it lives, one at a time.
+class DispatchCounts {
+ public:
+  explicit DispatchCounts(gpu::Device& device)
+      : vk_(&device.state().table.vk), begin_(vk_->vkBeginCommandBuffer), dispatch_(vk_->vkCmdDispatch) {
+    counting = this;
+    vk_->vkBeginCommandBuffer = [](VkCommandBuffer commands, const VkCommandBufferBeginInfo* info) {
+      counting->counts.push_back(0);
+      return counting->begin_(commands, info);
+    };
+    vk_->vkCmdDispatch = [](VkCommandBuffer commands, std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+      ++counting->counts.back();
+      counting->dispatch_(commands, x, y, z);
+    };
+  }
+  ~DispatchCounts() {
+    vk_->vkBeginCommandBuffer = begin_;
+    vk_->vkCmdDispatch = dispatch_;
+  }
+  DispatchCounts(const DispatchCounts&) = delete;
+  DispatchCounts& operator=(const DispatchCounts&) = delete;
+
+  std::vector<int> counts;
+
+ private:
+  inline static DispatchCounts* counting = nullptr;
+  VolkDeviceTable* vk_;
+  PFN_vkBeginCommandBuffer begin_;
+  PFN_vkCmdDispatch dispatch_;
+};
+
+TEST(Submissions, HaveOneProgramWhereMoreWouldTakeTooLong) {
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  Case test_case = large_quantize_case(op, "correct");
+  test_case.caches = Caches::Both;
+  DeviceRunOptions options{.tools = &tools};
+  options.sampling.max_submission_ns = 1;
+  DispatchCounts counted(bench.device());
+  const std::vector<Record> records = timed({test_case}, options);
+  ASSERT_EQ(records.size(), 2U);
+  for (const Record& record : records) {
+    EXPECT_EQ(record.status, Status::Pass) << record.reason;
+    ASSERT_TRUE(record.perf);
+    EXPECT_EQ(record.perf->batch, 1);
+    EXPECT_EQ(record.perf->verified_pct, 100);
+  }
+  EXPECT_EQ(std::ranges::max(counted.counts), 2) << "a program and the clock probe";
+}
+
+// The CPU's clock times a submission as a whole.
+TEST(Submissions, HaveTimedProgramsAloneWithoutTimestamps) {
+  const std::unique_ptr<Bench> bench = Bench::fresh();
+  const Op op = quantize();
+  TimingTools tools(bench->device(), bench->shaders());
+  bench->device().distrust_timestamps();
+  DeviceRunOptions options{.mode = Mode::Perf, .tools = &tools};
+  options.sampling.sample_target_ns = 20e6;
+  DispatchCounts counted(bench->device());
+  const Case small = fault_case(op, "correct", quantize_params({2, 5, 3, 7}));
+  const Record record = bench->run({small}, options).records.at(0);
+  ASSERT_TRUE(record.perf) << record.reason;
+  ASSERT_GT(record.perf->batch, 4);
+  EXPECT_EQ(record.perf->clock, "wall");
+  const std::vector<int> timed_alone{std::max(1, record.perf->batch / 4), record.perf->batch};
+  int found = 0;
+  for (std::size_t i = 1; i < counted.counts.size(); ++i) {
+    found += std::vector{counted.counts[i - 1], counted.counts[i]} == timed_alone ? 1 : 0;
+  }
+  EXPECT_GE(found, 5) << testing::PrintToString(counted.counts);
+}
+
+TEST(Submissions, OfARowThatIsDescribedSayThatItGoesOn) {
+  Bench& bench = Bench::shared();
+  const Op op = quantize();
+  TimingTools tools(bench.device(), bench.shaders());
+  int told = 0;
+  bench.device().watch_phases([&](Phase phase, double) { told += phase == Phase::Timing ? 1 : 0; });
+  const Heard heard = bench.run({large_quantize_case(op, "correct")}, {.mode = Mode::Perf, .tools = &tools});
+  bench.device().watch_phases({});
+  const int repeats = 5;  // of each pass, at least
+  EXPECT_GE(told, static_cast<int>(heard.blocks.size()) + 4 * repeats);
 }
 
 TEST(ChosenImpl, IsNamedAndHeldAgainstTheBestOfItsRivals) {

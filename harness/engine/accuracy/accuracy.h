@@ -17,6 +17,8 @@ struct AccuracyOutcome {
   std::string reason;            ///< empty for Pass
   AccuracyResult result;
   Answer outputs;  ///< of the first run
+  /// A chain failed node by node: outputs are those of its nodes, not of the case's tensors.
+  bool has_outputs_of_nodes = false;
 };
 
 /// Runs a case twice with different poison and checks what it did: out-of-bounds writes, overwritten inputs,

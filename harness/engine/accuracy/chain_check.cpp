@@ -270,12 +270,21 @@ AccuracyOutcome assess_chain(Experiment& experiment, gpu::Device& device, gpu::S
                              const Case& test_case, const chain::PlannedChain& planned, const DataSet& data) {
   SeparateSteps steps(device, test_case, planned, data);
   AccuracyOutcome separate = steps.assess(shaders);
-  if (separate.status != Status::Pass) return separate;
+  if (separate.status == Status::Fail) {
+    separate.has_outputs_of_nodes = true;
+    return separate;
+  }
   DataSet judged = data;
   if (!steps.is_exact()) judged.expected = steps.leaving(*separate.outputs);
   AccuracyOutcome outcome = assess(experiment, test_case, judged, acceptances(test_case, judged, {}));
   outcome.result.hash_is_portable = steps.is_exact();
   if (outcome.status == Status::Pass) check_dead_memory(experiment, test_case, outcome);
+  if (outcome.status == Status::Pass && separate.status != Status::Pass) {
+    separate.outputs = std::move(outcome.outputs);
+    separate.result.output_hash = std::move(outcome.result.output_hash);
+    separate.result.hash_is_portable = outcome.result.hash_is_portable;
+    return separate;
+  }
   return outcome;
 }
 

@@ -91,11 +91,9 @@ class DeviceSupervisor::Events final : public RunListener {
 };
 
 DeviceSupervisor::DeviceSupervisor(Worker& worker, RunListener& listener, SupervisionStart start)
-    : worker_(worker),
-      listener_(listener),
-      start_(std::move(start)),
-      left_(std::move(start_.left)),
-      untried_(std::move(start_.untried)) {}
+    : worker_(worker), listener_(listener), start_(std::move(start)), left_(std::move(start_.left)) {
+  for (const auto& [row, end] : start_.untried) untried_.emplace(row, Retry(row, end, {}));
+}
 
 void DeviceSupervisor::join(const DeviceSupervisor& other, const std::vector<RowIndex>& rows) {
   decoder_ = other.decoder_;
@@ -246,11 +244,11 @@ bool DeviceSupervisor::has_rows_left() const {
   return !untried_.empty() || std::ranges::find(left_.wanted, true) != left_.wanted.end();
 }
 
-/// Makes the next untried row the row that is tried once more; no row runs before it in its process.
+/// Makes the next untried row the row that is tried once more.
 void DeviceSupervisor::take_untried() {
   if (retry_ || is_stopping_ || untried_.empty()) return;
   const auto first = untried_.extract(untried_.begin());
-  if (first.key() < plan_size_) retry_.emplace(first.key(), first.mapped(), std::vector<RowIndex>());
+  if (first.key() < plan_size_) retry_.emplace(std::move(first.mapped()));
 }
 
 void DeviceSupervisor::take_more_rows() {
@@ -268,11 +266,14 @@ void DeviceSupervisor::ask_for_next() {
     now_.limit_s = start_.limits.leaving_s;
     return worker_.send(encode(WorkerRequest{StopRequest{}}));
   }
+  const bool needs_new_process = retry_ && retry_->had_rows_before() && !now_.begun.empty();
+  if (needs_new_process) return kill(Status::Interrupted, "to try the row once more, in a new process");
   ask_for_rows();
 }
 
 void DeviceSupervisor::ask_for_rows() {
   now_.is_idle = now_.has_ended_one = false;
+  now_.tries_again = retry_.has_value();
   now_.phase = Phase::Host;
   now_.limit_s = start_.limits.of(now_.phase);
   if (!retry_) {
@@ -333,9 +334,16 @@ void DeviceSupervisor::row_begins(RowIndex row) {
   if (!is_silent()) listener_.begin(row);
 }
 
-/// Whether events are dropped, because the current row has run before.
+/// Whether events are dropped, because the current row has run before. What a worker tells after the end of
+/// the row that it was to try again is about rows that ran only before that one.
 bool DeviceSupervisor::is_silent() const {
-  return retry_ && retry_->is_silent();
+  return retry_ ? retry_->is_silent() : now_.tries_again;
+}
+
+/// Whether the row's end counts as that of its first try: its worker was asked for it, and it has not ended.
+bool DeviceSupervisor::is_first_try(RowIndex row) const {
+  if (now_.tries_again || untried_.contains(row) || (retry_ && retry_->row() == row)) return false;
+  return row < left_.wanted.size() && left_.wanted[row];
 }
 
 void DeviceSupervisor::row_is_judged(RowIndex row, const AccuracyResult& accuracy) {
@@ -368,13 +376,15 @@ void DeviceSupervisor::row_ends(RowIndex row, const RowEnd& end) {
     now_.lost_by = row;
     return row_is_lost(row, end.status, end.reason);
   }
-  if (!retry_) {
-    if (!left_.wanted.at(row)) return;  // not requested
-    has_progress();
-    failures_in_a_row_ = 0;
-    return end_row(row, end);
-  }
-  if (row != retry_->row()) return;  // one that ended before, again
+  if (retry_ && now_.tries_again && row == retry_->row()) return tried_row_ends(end);
+  if (!is_first_try(row)) return;  // not requested, or one that ended before, again
+  has_progress();
+  // A row that was timed together with a lost one may end after it: the worker is lost all the same.
+  failures_in_a_row_ = now_.lost_by ? 1 : 0;
+  end_row(row, end);
+}
+
+void DeviceSupervisor::tried_row_ends(const RowEnd& end) {
   has_progress();
   failures_in_a_row_ = 0;
   if (const std::optional<RowEnd> verdict = retry_->ended(end)) return settle_retry(*verdict);
@@ -387,16 +397,19 @@ void DeviceSupervisor::settle_retry(const RowEnd& verdict) {
   end_row(row, verdict);
 }
 
-/// Handles a row whose worker ends or has ended.
+/// Handles a row whose worker ends or has ended. One worker may lose several rows that it timed together.
 void DeviceSupervisor::row_is_lost(RowIndex row, Status status, const std::string& reason) {
-  if (retry_) return settle_retry(row == retry_->row() ? retry_->lost_again(reason) : retry_->not_reached());
+  if (retry_ && now_.tries_again)
+    return settle_retry(row == retry_->row() ? retry_->lost_again(reason) : retry_->not_reached());
+  if (!retry_) ++failures_in_a_row_;  // else this worker's failure has been counted
+  if (!is_first_try(row)) return;
   const RowEnd end{.status = status, .reason = reason};
-  ++failures_in_a_row_;
   careful_until_.reset();  // the next worker shows whether preparing is safe
   lost_ahead_in_a_row_ = 0;
   if (is_stopping_) return end_row(row, end);
   // Its end is reported after the second try; until then it counts as running.
-  retry_.emplace(row, end, std::vector<RowIndex>(now_.begun.begin(), now_.begun.end()));
+  untried_.emplace(row, Retry(row, end, {now_.begun.begin(), now_.begun.end()}));
+  take_untried();
 }
 
 // --- the end of a worker
@@ -553,6 +566,10 @@ void DeviceSupervisor::be_over() {
 void DeviceSupervisor::end_missing_rows(const std::string& why) {
   for (RowIndex row = 0; row < left_.wanted.size(); ++row) {
     if (!left_.wanted[row]) continue;
+    if (const auto lost = untried_.find(row); lost != untried_.end()) {
+      listener_.end(row, lost->second.first());
+      continue;
+    }
     const char* how_far = left_.progress.contains(row) ? "its timing did not finish" : "not run";
     listener_.end(row, {.status = Status::Missing,
                         .reason = fmt::format("{}: {}", how_far, why),

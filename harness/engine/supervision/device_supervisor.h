@@ -75,7 +75,8 @@ struct SupervisionStart {
 /// its owner passes in the worker's lines, its end, and the time.
 ///
 /// A row whose worker crashed, hung or lost its device ends as CRASH, TIMEOUT or DEVICE_LOST and is then
-/// tried once more alone in a new process, see Retry. A worker that is lost because of rows it prepared ahead
+/// tried once more alone in a new process, see Retry; so is each of several rows that one worker lost because
+/// they were timed together, one after the other. A worker that is lost because of rows it prepared ahead
 /// costs no row: the next worker does not prepare, so that the faulty row fails in its own turn. After
 /// `failures_in_a_row` lost workers without a row that ended in between, the device is given up; its
 /// remaining rows are MISSING. So are they, and the row that was running, if a worker says that it cannot go
@@ -94,8 +95,9 @@ class DeviceSupervisor {
   /// device has received. The listener already knows the run and its plan; this worker's must be the same.
   void join(const DeviceSupervisor& other, const std::vector<RowIndex>& rows);
 
-  /// begin() starts the first worker; begin_with_running_worker() uses one that already runs and has sent its
-  /// devices.
+  /// begin() starts the first worker, or a further one if SupervisionStart::more_rows has rows again after
+  /// this supervisor was over without being given up; begin_with_running_worker() uses one that already runs
+  /// and has sent its devices.
   void begin();
   void begin_with_running_worker();
 
@@ -149,6 +151,7 @@ class DeviceSupervisor {
   void row_is_judged(RowIndex row, const AccuracyResult& accuracy);
   void row_has_block(RowIndex row, const Block& block);
   void row_ends(RowIndex row, const RowEnd& end);
+  void tried_row_ends(const RowEnd& end);
   void settle_retry(const RowEnd& verdict);
   void end_row(RowIndex row, const RowEnd& end);
 
@@ -168,6 +171,7 @@ class DeviceSupervisor {
   /// Whether there is work for a worker besides the current second try.
   bool has_rows_left() const;
   bool is_silent() const;
+  bool is_first_try(RowIndex row) const;
 
   /// The state of the current worker.
   struct Current {
@@ -184,6 +188,7 @@ class DeviceSupervisor {
     bool is_idle = false;
     bool prepares = false;       ///< it prepares rows before their turn
     bool has_ended_one = false;  ///< it has ended a row of the last request
+    bool tries_again = false;    ///< the last request was for a second try
     bool was_heard = false;      ///< it sent a line since the last time_passed()
     bool wants_to_time = false;
     bool is_timing = false;
@@ -201,8 +206,9 @@ class DeviceSupervisor {
   std::string plan_hash_;
   std::set<RowIndex> baselines_;  ///< rows with which others are compared
   RowsLeft left_;                 ///< `wanted` holds the rows that have not ended
-  /// SupervisionStart::untried without the rows that had their second try.
-  std::map<RowIndex, RowEnd> untried_;
+  /// Rows whose second try comes after the current one: those of SupervisionStart::untried, and those that
+  /// one worker lost together. The latter are still `wanted`, as their end has not been reported.
+  std::map<RowIndex, Retry> untried_;
 
   std::optional<Retry> retry_;
   std::string given_up_;

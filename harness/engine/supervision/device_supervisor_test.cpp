@@ -72,6 +72,96 @@ TEST(DeviceSupervisor, TakesALostDeviceAndATimeoutFromTheWorkersWords) {
   }
 }
 
+/// Rows 0 to 2 are timed together and end together: 0 and 2 were late, 1 was not. The worker leaves.
+void lose_two_of_a_pool(Bench& bench) {
+  for (const RowIndex row : {0, 1, 2}) bench.begin(row);
+  bench.end(0, Status::Timeout);
+  bench.end(1);
+  bench.end(2, Status::Timeout);
+  bench.supervisor.ended({.exit_code = 3});
+}
+
+/// The second try of `row` is lost as well.
+void lose_again(Bench& bench, RowIndex row) {
+  bench.begin(row);
+  bench.end(row, Status::Timeout);
+  bench.supervisor.ended({.exit_code = 3});
+}
+
+TEST(DeviceSupervisor, TakesTheEndsOfRowsThatWereTimedTogetherWithALateOne) {
+  Bench bench(3);
+  lose_two_of_a_pool(bench);
+  EXPECT_THAT(bench.heard.ends, ElementsAre("1 PASS"));
+  bench.open();
+  EXPECT_THAT(bench.asked(), ElementsAre(0)) << "its second try";
+  lose_again(bench, 0);
+  bench.open();
+  EXPECT_THAT(bench.asked(), ElementsAre(2)) << "and that of the other one";
+  lose_again(bench, 2);
+  EXPECT_TRUE(bench.supervisor.is_over());
+  EXPECT_EQ(bench.worker.started, 3);
+  EXPECT_THAT(bench.heard.ends, ElementsAre("1 PASS", "0 TIMEOUT REPRODUCED", "2 TIMEOUT REPRODUCED"));
+}
+
+TEST(DeviceSupervisor, DropsEventsOfRowsThatRanAgainBeforeAnotherOneEvenAfterItsEnd) {
+  Bench bench(3);
+  lose_two_of_a_pool(bench);
+  bench.open();
+  bench.pass(0);  // alone
+  bench.supervisor.ended({.signal = SIGKILL});
+  bench.open();
+  EXPECT_THAT(bench.asked(), ElementsAre(0, 1, 2));
+  for (const RowIndex row : {0, 1, 2}) bench.begin(row);
+  bench.end(0);
+  bench.end(1);
+  bench.end(2, Status::Timeout);
+  bench.supervisor.ended({.exit_code = 3});
+  EXPECT_THAT(bench.heard.ends, ElementsAre("1 PASS", "0 FLAKY"));
+  bench.open();
+  EXPECT_THAT(bench.asked(), ElementsAre(2));
+  lose_again(bench, 2);
+  EXPECT_THAT(bench.heard.ends, ElementsAre("1 PASS", "0 FLAKY", "2 TIMEOUT REPRODUCED"));
+}
+
+TEST(DeviceSupervisor, TriesEachOfSeveralLostRowsInAProcessOfItsOwn) {
+  Bench bench(3);
+  lose_two_of_a_pool(bench);
+  bench.open();
+  bench.begin(0);
+  bench.end(0, Status::Fail);
+  EXPECT_FALSE(bench.worker.is_killed);
+  bench.idle();
+  EXPECT_TRUE(bench.worker.is_killed);
+  bench.supervisor.ended({.signal = SIGKILL});
+  bench.open();
+  EXPECT_THAT(bench.asked(), ElementsAre(2));
+}
+
+TEST(DeviceSupervisor, LeavesLostRowsAsTheyEndedWhenItIsStoppedBeforeTheirSecondTry) {
+  Bench bench(4);
+  lose_two_of_a_pool(bench);
+  bench.open();
+  bench.supervisor.stop();
+  bench.supervisor.ended({.signal = SIGKILL});
+  EXPECT_TRUE(bench.supervisor.is_over());
+  EXPECT_THAT(bench.heard.ends, ElementsAre("1 PASS", "0 TIMEOUT", "2 TIMEOUT", "3 MISSING"));
+}
+
+TEST(DeviceSupervisor, CountsSeveralLostRowsOfAWorkerAsOneFailure) {
+  Bench bench(4);
+  for (const RowIndex row : {0, 1, 2}) bench.begin(row);
+  for (const RowIndex row : {0, 1, 2}) bench.end(row, Status::Timeout);
+  bench.supervisor.ended({.exit_code = 3});
+  EXPECT_FALSE(bench.supervisor.is_over());
+  for (const RowIndex row : {0, 1, 2}) {
+    bench.open();
+    EXPECT_THAT(bench.asked(), ElementsAre(row));
+    lose_again(bench, row);
+  }
+  bench.open();
+  EXPECT_THAT(bench.asked(), ElementsAre(3));
+}
+
 TEST(DeviceSupervisor, GivesADeviceUpThatFailsThreeTimesInARow) {
   Bench bench(5);
   for (const RowIndex row : {0, 1}) {

@@ -163,8 +163,8 @@ void DeviceWorkers::take_plan(std::span<const RowInfo> plan) {
 void DeviceWorkers::go_on() {
   if (!last_ || is_last_phase_ || !first().has_plan()) return;
   begin_others();
-  const auto is_at_work = [](const auto& supervisor) { return !supervisor->is_over(); };
-  if (std::ranges::any_of(side_by_side_, is_at_work)) return;
+  if (!is_any_at_work()) begin_again();
+  if (is_any_at_work()) return;
   is_last_phase_ = true;
   if (refusal()) return;  // nothing was run, so nothing is recorded
   end_what_nobody_ran();
@@ -178,6 +178,19 @@ void DeviceWorkers::begin_others() {
     DeviceSupervisor& next = *side_by_side_[begun_++];
     next.join(first(), {});
     next.begin();
+  }
+}
+
+bool DeviceWorkers::is_any_at_work() const {
+  return std::ranges::any_of(side_by_side_, [](const auto& supervisor) { return !supervisor->is_over(); });
+}
+
+/// Begins the workers again that had left before another one was given up and returned its rows. This comes
+/// to an end: a worker that is not given up leaves only when no rows remain.
+void DeviceWorkers::begin_again() {
+  if (refusal() || first().is_stopping() || !shared_.has_rows()) return;
+  for (const auto& supervisor : std::span(side_by_side_).first(begun_)) {
+    if (supervisor->given_up().empty()) supervisor->begin();
   }
 }
 

@@ -58,7 +58,8 @@ struct DeviceWorkersStart {
 /// run alone (SupervisionStart::alone) are run by the first worker before the others begin. The listener sees
 /// one run with one plan; events of rows that run in parallel are interleaved.
 ///
-/// The rows of a worker that is given up go to the others. When all workers are given up, so is the device.
+/// The rows of a worker that is given up go to the others, which begin again if they had no rows left. When
+/// all workers are given up, so is the device.
 class DeviceWorkers {
  public:
   /// All workers and `listener` must outlive this object. `workers` must not be empty.
@@ -90,6 +91,8 @@ class DeviceWorkers {
   DeviceSupervisor& first() const { return *side_by_side_.front(); }
   void take_plan(std::span<const RowInfo> plan);
   void begin_others();
+  bool is_any_at_work() const;
+  void begin_again();
   void end_what_nobody_ran();
   void begin_last();
   std::string why_not_run() const;

@@ -237,6 +237,65 @@ TEST(DeviceWorkers, LeaveTheRowsOfOneThatIsGivenUpToTheOthers) {
   EXPECT_THAT(pair.hands[0].asked(), ElementsAre(6)) << "the device is not given up";
 }
 
+TEST(DeviceWorkers, BeginAgainForTheRowsOfOneThatIsGivenUpAfterTheyHadLeft) {
+  Pair pair("aaaaabp");
+  pair.open(1);
+  pair.run_out(1);
+  EXPECT_TRUE(pair.supervisors[1]->is_over());
+  crash_for_good(pair, 0);
+  pair.workers.go_on();
+  EXPECT_EQ(pair.hands[1].started, 2);
+  pair.open(1);
+  pair.run_out(1);
+  EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 CRASH REPRODUCED", "1 CRASH REPRODUCED", "2 CRASH",
+                                                    "3 PASS", "4 PASS", "5 PASS"));
+  EXPECT_EQ(pair.heard.runs, 1);
+  pair.open(2);
+  EXPECT_THAT(pair.hands[0].asked(), ElementsAre(6)) << "the device is not given up";
+}
+
+TEST(DeviceWorkers, BeginAgainInTheFirstThatHadLeft) {
+  Pair pair("abbbbbp");
+  pair.open(1);
+  pair.run_out(0);
+  crash_for_good(pair, 1);
+  pair.workers.go_on();
+  EXPECT_EQ(pair.hands[0].started, 2);
+  pair.open(0);
+  pair.run_out(0);
+  EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 PASS", "1 CRASH REPRODUCED", "2 CRASH REPRODUCED",
+                                                    "3 CRASH", "4 PASS", "5 PASS"));
+}
+
+TEST(DeviceWorkers, DoNotBeginAgainThatAreGivenUp) {
+  Pair pair("aaaaaaabp");
+  pair.open(1);
+  pair.run_out(1);
+  crash_for_good(pair, 0);
+  pair.workers.go_on();
+  pair.open(1);
+  crash_for_good(pair, 1);
+  const int started[] = {pair.hands[0].started, pair.hands[1].started};
+  pair.workers.go_on();
+  EXPECT_TRUE(pair.workers.is_over());
+  EXPECT_THAT(started, ElementsAre(pair.hands[0].started, pair.hands[1].started));
+  EXPECT_THAT(pair.heard.ends, AllOf(SizeIs(9), Contains("6 MISSING"), Contains("8 MISSING")));
+}
+
+TEST(DeviceWorkers, DoNotBeginAgainAfterAStop) {
+  Pair pair("aab");
+  pair.open(1);
+  pair.run_out(1);
+  pair.begin(0, 0);
+  pair.stop();
+  pair.end(0, 0);
+  pair.supervisors[0]->ended({});
+  pair.workers.go_on();
+  EXPECT_TRUE(pair.workers.is_over());
+  EXPECT_EQ(pair.hands[1].started, 1);
+  EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 PASS", "1 MISSING", "2 PASS"));
+}
+
 TEST(DeviceWorkers, GiveTheDeviceUpWhenAllAreGivenUp) {
   Pair pair("aaaabbbbcp");
   pair.open(1);

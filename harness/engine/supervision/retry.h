@@ -18,6 +18,8 @@ class Retry {
 
   RowIndex row() const { return row_; }
   const RowEnd& first() const { return first_; }
+  /// Whether rows had run before it in the process that it cost.
+  bool had_rows_before() const { return !before_.empty(); }
   /// The rows to run now, `row` last.
   const std::vector<RowIndex>& rows() const { return rows_; }
   /// Whether events of the current rows are dropped, because those rows have ended before.

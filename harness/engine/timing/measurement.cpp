@@ -31,11 +31,12 @@ constexpr int batches_on_data = 2;      // on each of two data sets, to compare 
 /// Samples one row's kernel time on its device.
 class GpuSource : public SampleSource {
  public:
-  GpuSource(const TimedRow& timed, TimingTools& tools, const SetPlan& plan)
+  GpuSource(const TimedRow& timed, TimingTools& tools, const SetPlan& plan, double max_submission_ns)
       : timed_(timed),
         tools_(&tools),
         updates_in_place_(is_updated_in_place(timed.test_case->tensors)),
-        sets_(tools.device, tools.memory, timed.data, plan, updates_in_place_, timed.chance) {}
+        sets_(tools.device, tools.memory, timed.data, plan, updates_in_place_, timed.chance,
+              max_submission_ns) {}
 
   /// A second program would find what the first one made of its data.
   int most_programs() const override { return updates_in_place_ ? 1 : SampleSource::most_programs(); }
@@ -71,10 +72,16 @@ class GpuSource : public SampleSource {
     return right;
   }
 
+  /// Memory that a device may still use is left to the end of the process.
+  void abandon_block() override {
+    if (tools_->device.alive()) sets_.abandon();
+  }
+
   /// ns per program when programs may overlap.
   double throughput_ns(int warm, int batch) {
     std::vector<double> values;
     for (int i = 0; i < side_pass_repeats; ++i) {
+      tell_timing();
       const gpu::Timing timing = time({.warm = warm, .batch = batch, .spacing = gpu::Spacing::Overlapped});
       values.push_back(timing.gpu_ns.value_or(timing.wall_ns) / batch);
     }
@@ -84,8 +91,10 @@ class GpuSource : public SampleSource {
   std::vector<double> dispatch_ns() {
     std::vector<std::vector<double>> passes;
     const Stopwatch watch;
-    for (int i = 0; i < side_pass_repeats; ++i)
+    for (int i = 0; i < side_pass_repeats; ++i) {
+      tell_timing();
       passes.push_back(sets_.dispatch_ns(timed_.test_case->timeout_s));
+    }
     submitted_s_ += watch.s();
     std::vector<double> medians;
     for (std::size_t d = 0; d < passes.front().size(); ++d) {
@@ -102,9 +111,13 @@ class GpuSource : public SampleSource {
   std::optional<Repetition> repetition(int warm, int batch) {
     std::vector<double> batches;
     std::vector<double> isolated;
-    for (int i = 0; i < repetitions; ++i) batches.push_back(time_batch(warm, batch).ns / batch);
+    for (int i = 0; i < repetitions; ++i) {
+      tell_timing();
+      batches.push_back(time_batch(warm, batch).ns / batch);
+    }
     const Stopwatch watch;
     for (int i = 0; i < repetitions; ++i) {
+      tell_timing();
       const auto ns = sets_.isolated_ns(programs_before_one, timed_.test_case->timeout_s);
       if (!ns) return std::nullopt;
       isolated.push_back(*ns);
@@ -114,7 +127,10 @@ class GpuSource : public SampleSource {
   }
 
   void settle(int warm, int batch) {
-    for (int programs = 0; programs < settling_programs; programs += warm + batch) time_batch(warm, batch);
+    for (int programs = 0; programs < settling_programs; programs += warm + batch) {
+      tell_timing();
+      time_batch(warm, batch);
+    }
   }
 
   /// Times the programs of a hot row on either data set alone, in turn.
@@ -122,6 +138,7 @@ class GpuSource : public SampleSource {
     std::array<std::vector<double>, 2> batches_ns;
     const Stopwatch watch;
     for (int i = 0; i < 2 * batches_on_data; ++i) {
+      tell_timing();
       const std::size_t data = i % 2;
       const double ns = sets_.batch_ns_on(data, {.warm = warm, .batch = batch}, timed_.test_case->timeout_s);
       batches_ns.at(data).push_back(ns / batch);
@@ -134,7 +151,10 @@ class GpuSource : public SampleSource {
   double setup_ns() {
     std::vector<double> values;
     const Stopwatch watch;
-    for (int i = 0; i < side_pass_repeats; ++i) values.push_back(sets_.setup_ns(timed_.test_case->timeout_s));
+    for (int i = 0; i < side_pass_repeats; ++i) {
+      tell_timing();
+      values.push_back(sets_.setup_ns(timed_.test_case->timeout_s));
+    }
     submitted_s_ += watch.s();
     return median(values);
   }
@@ -162,6 +182,9 @@ class GpuSource : public SampleSource {
   static Reading reading_of(const gpu::Timing& timing) {
     return {timing.gpu_ns.value_or(timing.wall_ns), timing.probe_ns.value_or(0)};
   }
+
+  /// Says that the row goes on: all passes of a slow program together take longer than a supervisor waits.
+  void tell_timing() { tools_->device.tell_phase(Phase::Timing); }
 
   gpu::Timing time(const gpu::TimedRun& run) {
     const gpu::Timing timing = sets_.time(run, timed_.test_case->timeout_s);
@@ -325,6 +348,7 @@ void measure_in_window(const Timed& timed, const std::function<bool()>& stop_req
   source.open_block();
   WindowResult found = source.energy(perf.time_us_p50, stop_requested);
   if (found.is_stopped) {
+    source.abandon_block();
     measurement = {.stopped = true};
     return;
   }
@@ -351,7 +375,9 @@ void describe_energy(const Timed& timed, const std::function<bool()>& stop_reque
   }
   const std::string failure =
       failure_of_window([&] { measure_in_window(timed, stop_requested, measurement); });
-  if (!failure.empty()) perf.no_energy = failure;
+  if (failure.empty()) return;
+  timed.source->abandon_block();
+  perf.no_energy = failure;
 }
 
 Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samples) {
@@ -411,6 +437,7 @@ Measurement conclude(const Timed& timed, TimingTools& tools, const Samples& samp
   if (tools.energy && measurement.verified) describe_energy(timed, stop_requested, measurement);
   return measurement;
 } catch (...) {
+  timed.source->abandon_block();
   return {.failure = std::current_exception()};
 }
 
@@ -440,14 +467,15 @@ SetPlan plan_of(const TimedRow& row, const TimingTools& tools) {
 }
 
 /// Prepares the sets of tensors of each row.
-std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools) {
+std::vector<Timed> prepare(std::span<const TimedRow> rows, TimingTools& tools, double max_submission_ns) {
   std::vector<Timed> timed;
   for (const TimedRow& row : rows) {
     Timed& made = timed.emplace_back();
     made.row = &row;
     made.blocks = row.before.blocks;
     made.plan = plan_of(row, tools);
-    if (made.plan.refusal.empty()) made.source = std::make_unique<GpuSource>(row, tools, made.plan);
+    if (made.plan.refusal.empty())
+      made.source = std::make_unique<GpuSource>(row, tools, made.plan, max_submission_ns);
   }
   return timed;
 }
@@ -483,7 +511,7 @@ std::vector<std::optional<Samples>> sample(std::span<const TimedRow> rows, std::
 
 std::vector<Measurement> measure(std::span<const TimedRow> rows, TimingTools& tools,
                                  const SamplingOptions& options) {
-  std::vector<Timed> timed = prepare(rows, tools);
+  std::vector<Timed> timed = prepare(rows, tools, options.max_submission_ns);
   const std::vector<std::optional<Samples>> samples = sample(rows, timed, options, tools.sensors);
   std::vector<Measurement> measurements;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -510,7 +538,7 @@ double rough_time_ns(Experiment& experiment, double timeout_s) {
     if (is_alone) experiment.poison_outputs(workspace, Poison::B);
     const gpu::TimedRun run{.warm = is_alone ? 0 : 1, .batch = is_alone ? 1 : batch};
     const gpu::Timing timing = experiment.executable().time(workspace, run, timeout_s);
-    return timing.gpu_ns.value_or(timing.wall_ns) / run.batch;
+    return timing.gpu_ns ? *timing.gpu_ns / run.batch : timing.wall_ns / (run.warm + run.batch);
   };
   const int batch = static_cast<int>(std::clamp(wanted_ns / std::max(time(1), 1.0), 1.0, 1000.0));
   std::vector<double> times;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -139,20 +140,18 @@ std::optional<std::string> ConstantScratch::changed_in(std::span<const gpu::Work
 }
 
 RotatingSets::RotatingSets(gpu::Device& device, gpu::DeviceMemory& memory, std::vector<TimedData> data,
-                           SetPlan plan, bool is_updated_in_place, std::uint64_t seed)
+                           SetPlan plan, bool is_updated_in_place, std::uint64_t seed, double longest_ns)
     : device_(&device),
       memory_(&memory),
       data_(std::move(data)),
       plan_(std::move(plan)),
       restores_(is_updated_in_place),
       chance_(seed),
-      poison_((chance_() & 1U) != 0 ? Poison::A : Poison::B) {}
+      poison_((chance_() & 1U) != 0 ? Poison::A : Poison::B),
+      longest_ns_(longest_ns) {}
 
 void RotatingSets::open() {
-  recorded_.reset();
-  untouched_.reset();
-  sets_.clear();
-  constant_scratch_.clear();
+  abandon();
   programs_run_ = 0;
   last_set_ = 0;
   if (is_cold()) {
@@ -297,12 +296,45 @@ void RotatingSets::note_run(const Turn& turn, std::size_t first, std::size_t pro
   programs_run_ += programs;
 }
 
+bool RotatingSets::is_too_long(std::size_t programs) const {
+  return static_cast<double>(programs) * program_ns_ > longest_ns_;
+}
+
+/// How many of the untimed programs of `run` go into submissions of their own. The sampler chooses how many
+/// programs a submission has, but knows nothing of those that empty the caches. Without timestamps a time is
+/// that of the whole submission, in which only timed programs may be.
+std::size_t RotatingSets::programs_ahead(const gpu::TimedRun& run, const Turn& turn) const {
+  if (!device_->has_timestamps()) return static_cast<std::size_t>(run.warm);
+  const bool is_short = program_ns_ > 0 && !is_too_long(programs_of(run));
+  return is_short ? 0 : static_cast<std::size_t>(turn.emptying);
+}
+
+/// Runs the first programs of a turn. The first of them shows how long one takes, if that is not known.
+void RotatingSets::run_ahead(const Turn& turn, std::size_t programs, double timeout_s) {
+  recorded_.reset();
+  const std::vector<gpu::Workspace*> memory = memory_of(turn.sets);
+  for (std::size_t done = 0; done < programs;) {
+    const double most = program_ns_ > 0 ? std::floor(longest_ns_ / program_ns_) : 1;
+    const double batch = std::clamp(most, 1.0, static_cast<double>(programs - done));
+    const gpu::TimedRun run{.batch = static_cast<int>(batch),
+                            .first_set = (turn.first + done) % turn.sets.size()};
+    program_ns_ = executable().time(memory, run, timeout_s).wall_ns / batch;
+    done += static_cast<std::size_t>(run.batch);
+  }
+}
+
 gpu::Timing RotatingSets::submit(const gpu::TimedRun& asked, Turn turn, double timeout_s) {
   gpu::TimedRun run = asked;
   run.warm += turn.emptying;
   run.first_set = turn.first;
   if (!is_cold()) restore(turn.at(0));
   note_run(turn, 0, programs_of(run));
+  if (const std::size_t ahead = programs_ahead(run, turn); ahead > 0) {
+    run_ahead(turn, ahead, timeout_s);
+    run.warm -= static_cast<int>(ahead);
+    run.first_set = (turn.first + ahead) % turn.sets.size();
+    return executable().time(memory_of(turn.sets), run, timeout_s);
+  }
   const bool is_recorded = recorded_ && recorded_->run == asked && recorded_->turn.sets == turn.sets &&
                            recorded_->turn.first == turn.first && recorded_->turn.emptying == turn.emptying;
   if (!is_recorded) {
@@ -310,7 +342,9 @@ gpu::Timing RotatingSets::submit(const gpu::TimedRun& asked, Turn turn, double t
     recorded_.reset();  // before another is bound: see gpu::TimedBatch
     recorded_.emplace(Recorded{asked, std::move(turn), gpu::TimedBatch(executable(), memory, run)});
   }
-  return recorded_->batch.submit(timeout_s);
+  const gpu::Timing timing = recorded_->batch.submit(timeout_s);
+  program_ns_ = timing.wall_ns / static_cast<double>(programs_of(run));
+  return timing;
 }
 
 gpu::Timing RotatingSets::time(gpu::TimedRun run, double timeout_s) {
@@ -344,8 +378,7 @@ RotatingSets::Audit RotatingSets::audit(const gpu::TimedRun& run, double most_s,
   recorded_.reset();
   const std::size_t place = static_cast<std::size_t>(turn.emptying) + chance_() % programs_of(run);
   if (place > 0) {
-    executable().time(memory_of(turn.sets), {.batch = static_cast<int>(place), .first_set = turn.first},
-                      timeout_s);
+    run_ahead(turn, place, timeout_s);
     note_run(turn, 0, place);
   }
   const std::size_t most = is_cold() ? std::min(turn.sets.size() - place, audited_at_most) : audited_at_most;
@@ -373,7 +406,10 @@ std::vector<double> RotatingSets::dispatch_ns(double timeout_s) {
   recorded_.reset();
   restore(0);
   note_run({.sets = {0}}, 0, 1);
-  return executable().dispatch_ns(sets_.front().memory, timeout_s, /*warms_up=*/!restores_);
+  const bool is_warmed_ahead = !restores_ && is_too_long(2);
+  if (is_warmed_ahead) run_ahead({.sets = {0}}, 1, timeout_s);
+  return executable().dispatch_ns(sets_.front().memory, timeout_s,
+                                  /*warms_up=*/!restores_ && !is_warmed_ahead);
 }
 
 std::optional<double> RotatingSets::isolated_ns(int warm, double timeout_s) {
@@ -384,13 +420,16 @@ std::optional<double> RotatingSets::isolated_ns(int warm, double timeout_s) {
     timed = turn.sets.back();
     other = turn.sets[turn.sets.size() - 2];
     recorded_.reset();
-    if (turn.emptying > 0) executable().time(memory_of(turn.sets), {.batch = turn.emptying}, timeout_s);
+    run_ahead(turn, static_cast<std::size_t>(turn.emptying), timeout_s);
   } else {
     timed = chance_() % sets_.size();
     other = sets_.size() - 1 - timed;
   }
   recorded_.reset();
   note_run({.sets = {other, timed}}, 0, 2);
+  if (is_too_long(static_cast<std::size_t>(warm) + 1)) {
+    run_ahead({.sets = {other}}, static_cast<std::size_t>(std::exchange(warm, 0)), timeout_s);
+  }
   const std::vector<Resource> written = data_.front().experiment->written_when_timed();
   const std::optional<double> ns = executable().isolated_ns(sets_[timed].memory,
                                                             {.before = &sets_[other].memory,
@@ -499,6 +538,13 @@ std::string RotatingSets::changes() {
   return "";
 }
 
+void RotatingSets::abandon() {
+  constant_scratch_.clear();
+  recorded_.reset();
+  sets_.clear();
+  untouched_.reset();
+}
+
 bool RotatingSets::close(double timeout_s) {
   const std::vector<std::size_t> written = written_sets();
   const std::size_t rights = count_right(written);
@@ -508,11 +554,8 @@ bool RotatingSets::close(double timeout_s) {
   verified_pct_ =
       written.empty() ? 0 : 100 * static_cast<double>(compared) / static_cast<double>(written.size());
   changed_scratch_ = changed_constant_scratch();
-  constant_scratch_.clear();
   changed_memory_ = changes();
-  recorded_.reset();
-  sets_.clear();
-  untouched_.reset();
+  abandon();
   return right && changed_scratch_.empty() && changed_memory_.empty();
 }
 

@@ -108,9 +108,11 @@ struct TimedData {
 /// are restored wherever outputs are poisoned.
 class RotatingSets {
  public:
-  /// `data`: one or two data sets. `seed`: for the random choices. `device` and `memory` must outlive this.
+  /// `data`: one or two data sets. `seed`: for the random choices. Untimed programs that would make a
+  /// submission longer than `longest_ns` have submissions of their own, which are no longer, or one program:
+  /// a driver's watchdog may end longer ones. `device` and `memory` must outlive this.
   RotatingSets(gpu::Device& device, gpu::DeviceMemory& memory, std::vector<TimedData> data, SetPlan plan,
-               bool is_updated_in_place, std::uint64_t seed);
+               bool is_updated_in_place, std::uint64_t seed, double longest_ns);
 
   /// Allocates new memory, fills in the inputs and poisons the rest.
   void open();
@@ -144,6 +146,8 @@ class RotatingSets {
   /// those of one more program on the other data do as well, the scratch of constant_scratch() is unchanged,
   /// and so are inputs and guards (of a cold row those of a few sets).
   bool close(double timeout_s);
+  /// Frees the memory of a block that failed.
+  void abandon();
   /// The first scratch of constant_scratch() that the last closed block changed, with what it is; empty:
   /// none.
   const std::string& changed_scratch() const { return changed_scratch_; }
@@ -195,7 +199,11 @@ class RotatingSets {
   void poison_answers();
   std::vector<std::size_t> rotation_of(const gpu::TimedRun& run);
   std::vector<gpu::Workspace*> memory_of(const std::vector<std::size_t>& sets);
+  std::size_t programs_ahead(const gpu::TimedRun& run, const Turn& turn) const;
+  void run_ahead(const Turn& turn, std::size_t programs, double timeout_s);
   gpu::Timing submit(const gpu::TimedRun& asked, Turn turn, double timeout_s);
+  /// Whether so many programs in one submission may take too long.
+  bool is_too_long(std::size_t programs) const;
   void note_run(const Turn& turn, std::size_t first, std::size_t programs);
   void write_again(std::size_t set, double timeout_s);
   Audit audit_one(std::size_t set, gpu::AppendedWork* probe, double timeout_s);
@@ -226,6 +234,8 @@ class RotatingSets {
   int submitted_again_ = 0;       ///< how often run_in_window() has submitted it
   std::size_t programs_run_ = 0;  ///< in this block
   std::size_t last_set_ = 0;      ///< the set of the program that ran last
+  double longest_ns_;             ///< of a submission
+  double program_ns_ = 0;         ///< at most, by the CPU's clock and the newest submission; 0: not known yet
   std::uint64_t memory_bytes_ = 0;
   double verified_pct_ = 0;
   std::string program_hash_;

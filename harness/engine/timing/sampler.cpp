@@ -48,7 +48,7 @@ class Row {
     for (const Block& block : before.blocks) take_over(block);
     if (before.blocks.empty()) return;
     has_batch_ = true;
-    samples_.batch = before.blocks.back().batch;
+    samples_.batch = std::min(before.blocks.back().batch, max_batch);  // a journal may say anything
     samples_.warm = warm_of(samples_.batch, room_for(longest_of(before.blocks)));
     decide();
   }
@@ -80,6 +80,7 @@ class Row {
     return block;
   } catch (...) {
     samples_.failure = std::current_exception();
+    source_->abandon_block();
     return std::nullopt;
   }
 

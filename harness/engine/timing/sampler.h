@@ -47,6 +47,8 @@ class SampleSource {
   virtual std::uint64_t chance() = 0;
   /// Ends the block and verifies what was timed. Returns false when the timed answer is wrong.
   virtual bool close_block() = 0;
+  /// Frees what the open block holds, after a failure: the row's other blocks are not sampled.
+  virtual void abandon_block() {}
 };
 
 struct SamplingOptions {

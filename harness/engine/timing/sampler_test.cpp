@@ -56,6 +56,8 @@ class FakeSource : public SampleSource {
   int most_programs() const override { return most; }
   int most = std::numeric_limits<int>::max();
   bool close_block() override { return block_ < wrong_block; }
+  void abandon_block() override { ++abandoned; }
+  int abandoned = 0;
 
   struct Audited {
     int block = 0;
@@ -517,6 +519,27 @@ TEST(Sampler, AStopBeforeTheFirstBlockLeavesNoSamples) {
 
 TEST(Sampler, NoSourcesGiveNoSamples) {
   EXPECT_TRUE(sample_interleaved({}, {}).empty());
+}
+
+TEST(Sampling, ABlockThatFailsIsAbandoned) {
+  FakeClock clock;
+  FakeSource source(clock, [](int block) {
+    if (block == 2) throw std::runtime_error("lost");
+    return 100 * us;
+  });
+  EXPECT_TRUE(sample(source, options_for(clock)).failure);
+  EXPECT_EQ(source.abandoned, 1);
+}
+
+TEST(Sampling, ABatchFromBeforeIsNoLongerThanACommandBufferMayBe) {
+  FakeClock clock;
+  FakeSource source(clock, always(1 * us));
+  SampleSource* sources[] = {&source};
+  const std::vector<SampledBefore> before{
+      {.blocks = {{.batch = 2'000'000'000, .samples_ns = {2e12}}}, .next_round = 1}};
+  sample_interleaved(sources, options_for(clock), {}, before);
+  ASSERT_FALSE(source.submissions.empty());
+  for (const Submission& one : source.submissions) EXPECT_LE(one.batch, 20000);
 }
 
 }  // namespace

@@ -12,9 +12,7 @@ namespace assay::gpu {
 class Stamps {
  public:
   /// Whether the queue has timestamps that are not distrusted.
-  static bool available(const Device::State& device) {
-    return device.info().timestamp_valid_bits > 0 && !device.timestamps_distrusted;
-  }
+  static bool available(const Device::State& device) { return device.has_timestamps(); }
 
   Stamps(Device::State& device, std::uint32_t count);
 

@@ -302,6 +302,10 @@ PhaseScope::~PhaseScope() {
   if (device_.phase_listener) device_.phase_listener(before_, 0);
 }
 
+bool Device::has_timestamps() const {
+  return state_->has_timestamps();
+}
+
 void Device::distrust_timestamps() {
   state_->timestamps_distrusted = true;
 }

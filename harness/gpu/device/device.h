@@ -84,6 +84,8 @@ struct Device::State {
   std::unique_ptr<Attachment> workgroup_poisoner;
 
   const DeviceInfo& info() const { return trusted; }
+  /// Whether the queue has timestamps that are not distrusted.
+  bool has_timestamps() const { return info().timestamp_valid_bits > 0 && !timestamps_distrusted; }
   /// Throws DeviceLost when nothing more can run; `doing` names what was about to be done.
   void require_alive(std::string_view doing) const;
   /// Names an object for the validation layer's messages and for debuggers. Does nothing without them.

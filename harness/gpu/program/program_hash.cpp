@@ -75,6 +75,11 @@ std::string program_hash(const HashedProgram& hashed) {
   for (std::size_t i = 0; i < hashed.program.dispatches.size(); ++i) {
     text += dispatch_text(hashed, i);
   }
+  for (std::size_t i = 0; i < hashed.program.scratch.size(); ++i) {
+    const Scratch& scratch = hashed.program.scratch[i];
+    if (scratch.in_memory_of)
+      text += fmt::format("scratch {} in the memory of {}\n", i, *scratch.in_memory_of);
+  }
   return source_hash(text);
 }
 

@@ -84,6 +84,7 @@ TEST(ProgramHash, DiffersInEachPartThatTheDeviceSees) {
        }},
       {"full subgroups", [](HashedParts& p) { p.first().subgroup_size = 32; }},
       {"guard", [](HashedParts& p) { p.guard = guard_bytes; }},
+      {"scratch in the memory of another", [](HashedParts& p) { p.program.scratch.back().in_memory_of = 0; }},
       {"workgroups",
        [](HashedParts& p) {
          p.first().workgroups = {2, 1, 1};

@@ -18,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -179,7 +180,13 @@ Journal::Journal(std::filesystem::path path, bool append)
 
 void Journal::lock() const {
   // The lock ends with the process, however that ends. On a file system without locks nothing is locked.
-  if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  // is_being_written() has a lock for a moment, too.
+  constexpr int tries = 100;
+  constexpr auto between = std::chrono::milliseconds(10);
+  for (int i = 0; i < tries; ++i) {
+    if (i > 0) std::this_thread::sleep_for(between);
+    if (::flock(file_.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  }
   throw Error("cannot write the journal " + path_.string() +
                   ": another run is writing it; wait for that run or choose another folder",
               ExitCode::Infrastructure);

@@ -10,11 +10,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <string>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -308,6 +311,19 @@ TEST(Journal, IsWrittenByOneRunAtATime) {
   EXPECT_THAT(message, HasSubstr("another run is writing it"));
   EXPECT_EQ(read_journal(first.path()).run.run_id, test::sample_run().run_id)
       << "the first run's line is gone";
+}
+
+TEST(Journal, WaitsForOneWhoOnlyLooksWhetherItIsWritten) {
+  const test::TemporaryFolder folder;
+  { Journal written(folder / "journal.jsonl"); }
+  FileDescriptor looking(::open((folder / "journal.jsonl").c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(looking.get(), LOCK_SH), 0);
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    looking.close();
+  });
+  EXPECT_NO_THROW(Journal(folder / "journal.jsonl"));
+  other.join();
 }
 
 TEST(Journal, TellsOfAFullDisk) {
