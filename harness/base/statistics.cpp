@@ -11,16 +11,19 @@ namespace {
 
 constexpr double interval_confidence = 0.93;
 
-/// Returns the probability that the median lies between order statistics k and n+1-k (1-based) of n values: 1
-/// - 2 * P(Binomial(n, 1/2) < k).
-double coverage(int n, int k) {
-  double term = std::pow(0.5, n);
-  double below = 0;
-  for (int i = 0; i < k; ++i) {
-    below += term;
-    term = term * (n - i) / (i + 1);
+/// Returns the largest k, 1 or more, for which the median lies between order statistics k and n+1-k (1-based)
+/// of n values with the probability interval_confidence: 1 - 2 * P(Binomial(n, 1/2) < k). Sums logarithms, as
+/// 2^-n is no double for n of a thousand values.
+int order_statistic_below_median(int n) {
+  double log_term = -n * std::log(2.0);  // of P(Binomial(n, 1/2) = k)
+  double below = std::exp(log_term);     // P(Binomial(n, 1/2) <= k)
+  int k = 0;
+  while (2 * (k + 1) <= n && 1 - 2 * below >= interval_confidence) {
+    log_term += std::log(n - k) - std::log(k + 1);
+    ++k;
+    below += std::exp(log_term);
   }
-  return 1 - 2 * below;
+  return std::max(k, 1);
 }
 
 }  // namespace
@@ -77,8 +80,7 @@ MedianInterval median_interval(std::vector<double> values) {
   if (values.empty()) throw std::logic_error("median interval of no values");
   std::sort(values.begin(), values.end());
   const int n = static_cast<int>(values.size());
-  int k = 1;
-  while (2 * (k + 1) <= n && coverage(n, k + 1) >= interval_confidence) ++k;
+  const int k = order_statistic_below_median(n);
   return {values[static_cast<std::size_t>(k - 1)], values[static_cast<std::size_t>(n - k)]};
 }
 

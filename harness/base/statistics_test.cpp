@@ -74,6 +74,18 @@ TEST(MedianInterval, TakesTheOrderStatisticsOfTheBinomialDistribution) {
   }
 }
 
+// 93 % of a binomial distribution are within 1.81 standard deviations, each sqrt(n) / 2.
+TEST(MedianInterval, IsAsWideAsItIsOfThousandsOfValues) {
+  for (const int n : {500, 1073, 1074, 1075, 1142, 2000, 20000}) {
+    std::vector<double> values;
+    for (int i = 1; i <= n; ++i) values.push_back(i);
+    const MedianInterval found = median_interval(values);
+    const double half = 0.906 * std::sqrt(n);
+    EXPECT_NEAR(found.low, n / 2.0 - half, 2) << n;
+    EXPECT_NEAR(found.high, n / 2.0 + half, 2) << n;
+  }
+}
+
 TEST(MedianInterval, OfOneValueIsThatValue) {
   EXPECT_EQ(median_interval({4}).low, 4);
   EXPECT_EQ(median_interval({4}).high, 4);

@@ -1,7 +1,10 @@
 #include "harness/cases/case.h"
 
+#include "harness/base/error.h"
+
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,6 +56,15 @@ TEST(CaseList, ManySmallProductsDoNotMoveTheCasesEachTime) {
     moves += first != list.find("0") ? 1 : 0;
   }
   EXPECT_LT(moves, 20);
+}
+
+/// Such as of a scratch that is too large for any shape. It ended the whole loading.
+TEST(WhyInvalid, IsTheErrorThatAnImplThrows) {
+  Impl impl;
+  impl.invalid_reason = [](const ImplPoint&) -> std::optional<std::string> { throw Error("too large"); };
+  Case made = case_of("a");
+  made.impl = &impl;
+  EXPECT_EQ(why_invalid(made), "too large");
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ void declare_verdict(CLI::App& app, app::VerdictOptions& options) {
   app.add_option("--last-good", options.last_good,
                  "Folder of links to the report of each device in its last good night; the links of devices "
                  "that are good move to this night (default: last-good next to the night)");
-  app.add_flag("--keep-last-good", options.keep_last_good, "Leave the links of --last-good as they are");
+  app.add_option("--keep-last-good", options.kept_links,
+                 "Leave the link of this device (the name of its folder, or all) as it is (repeatable)")
+      ->allow_extra_args(false);
   app.add_option("--expect-slug", options.expected,
                  "A device that must have a report, by the name of its folder; repeatable. Devices that had "
                  "a good night are always expected")

@@ -90,6 +90,16 @@ FillDomain domain_at(const DeclaredTensor& declared, const Lookup& lookup) {
                           declared.name, shortest(domain.lo), shortest(domain.hi)));
 }
 
+/// Data from 0 to 0 have no range, so integers would get any value, and reads by them go anywhere. Indices of
+/// that domain are 0.
+FillDomain fill_domain_at(const DeclaredTensor& declared, DType dtype, const Lookup& lookup) {
+  FillDomain domain = domain_at(declared, lookup);
+  const bool is_read = declared.role != TensorRole::Output;
+  if (declared.has_range && is_read && !is_float(dtype) && domain == FillDomain{})
+    domain.role = FillRole::Index;
+  return domain;
+}
+
 TensorSpec spec_at(const DeclaredTensor& declared, const Params& params) {
   const Variables variables{params};
   TensorSpec spec{.name = declared.name,
@@ -97,7 +107,7 @@ TensorSpec spec_at(const DeclaredTensor& declared, const Params& params) {
                   .constant = declared.constant,
                   .dtype = dtype_at(declared.dtype, params),
                   .forms = declared.forms,
-                  .domain = domain_at(declared, variables.lookup()),
+                  .domain = fill_domain_at(declared, dtype_at(declared.dtype, params), variables.lookup()),
                   .output_class = declared.output_class,
                   .constant_because = declared.constant_because,
                   .copy_because = declared.copy_because,

@@ -2,6 +2,7 @@
 
 #include "harness/cases/expansion/load.h"
 #include "harness/external/manifest/manifest_schema.h"
+#include "harness/tensor/fill/fill.h"
 #include "tests/support/error_text.h"
 #include "tests/support/small_op.h"
 #include "tests/support/temporary_folder.h"
@@ -208,6 +209,76 @@ TEST_F(LoadOpsTest, ADomainMayDependOnParameters) {
   ASSERT_THAT(empty.errors, IsEmpty());
   EXPECT_THAT(error_of([&] { empty.ops.front().tensors(params_of(1)); }),
               HasSubstr("op.yaml:8:56: the domain of 'x' is from 0 to -1 here, which is empty"));
+}
+
+/// From 0 to 0 stood for no range, and a gather of one row read anywhere.
+TEST_F(LoadOpsTest, IntegersOfARangeOfOneValueHaveIt) {
+  const auto domain_of_x = [this](const std::string& domain, std::int64_t n) {
+    std::string text = good;
+    const std::string x = "x: {dtype: dtype, shape: [n, 2]";
+    const LoadedOps loaded =
+        load(text.replace(text.find(x), x.size(), "x: {dtype: i32, shape: [n, 2], domain: " + domain));
+    EXPECT_THAT(loaded.errors, IsEmpty());
+    return loaded.ops.at(0).tensors(params_of(n)).at(0).domain;
+  };
+  const auto values = [](const FillDomain& domain) {
+    const HostTensor made = make_filled(DType::I32, {64}, {}, domain, {});
+    const auto all = made.as<std::int32_t>();
+    return std::set<std::int32_t>(all.begin(), all.end());
+  };
+  EXPECT_THAT(values(domain_of_x("{lo: 0, hi: \"n - 1\"}", 1)), ElementsAre(0));
+  EXPECT_THAT(values(domain_of_x("{lo: 0, hi: 0}", 1)), ElementsAre(0));
+  EXPECT_THAT(values(domain_of_x("{lo: 0, hi: \"n - 1\"}", 2)), ElementsAre(0, 1));
+  EXPECT_EQ(domain_of_x("{role: data}", 1), FillDomain{}) << "no range";
+}
+
+/// The error of an op whose reference is `flip` with these further parameters.
+class FlippedOp : public LoadOpsTest {
+ protected:
+  std::string error_with(const std::string& turn, const std::string& zero_point = "0") {
+    Op flip = flip_op();
+    flip.params.push_back(boolean("turn"));
+    flip.params.push_back(qparams("q"));
+    folder.write("flipped/k.comp", "#version 450\nvoid main() {}\n");
+    folder.write("flipped/op.yaml",
+                 "op: flipped\n"
+                 "params: {n: {type: integer, min: 1}}\n"
+                 "tensors:\n"
+                 "  x: {dtype: i8, shape: [n]}\n"
+                 "  y: {dtype: i8, shape: [n], role: output}\n"
+                 "reference: {op: flip, with: {shape: [n], turn: " +
+                     turn + ", q: {scale: 1, zero_point: " + zero_point +
+                     "}}}\n"
+                     "impls:\n"
+                     "  plain: {dispatches: [{shader: k.comp, workgroups: [n], bind: {x: x, y: y}}]}\n"
+                     "cases:\n"
+                     "  - {name: a, n: 3}\n");
+    const LoadedOps loaded = load_ops(std::array{folder / "flipped"}, Registry(std::vector<Op>{flip}));
+    if (!loaded.errors.empty()) return to_string(loaded.errors.front());
+    Params params;
+    params.set("n", std::int64_t{3});
+    try {
+      loaded.ops.at(0).tensors(params);
+      return "";
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+};
+
+TEST_F(FlippedOp, TakesTrueFalseAndConditionsAsBooleans) {
+  for (const char* turn : {"true", "false", "n == 3", "0", "1"}) EXPECT_EQ(error_with(turn), "") << turn;
+  EXPECT_THAT(
+      error_with("flase"),
+      AllOf(HasSubstr("op.yaml:6:"), HasSubstr("'turn' must be true, false or a parameter, got 'flase'")));
+  EXPECT_THAT(error_with("n + 2"), HasSubstr("'turn' must be true, false, 0 or 1, got 5"));
+}
+
+/// 2^32 + 3 became 3.
+TEST_F(FlippedOp, TakesZeroPointsOf32Bits) {
+  EXPECT_EQ(error_with("true", "3"), "");
+  EXPECT_THAT(error_with("true", "4294967299"),
+              HasSubstr("the zero point of 'q' must be an integer of 32 bits, got 4294967299"));
 }
 
 TEST_F(LoadOpsTest, ReferencesOfOtherKindsAreStrict) {

@@ -38,6 +38,32 @@ std::string text_of(DType dtype, const Shape& shape) {
   return fmt::format("{} {}", name_of(dtype), to_string(shape));
 }
 
+double number_of(const PlacedExpression& expression, const Lookup& lookup) {
+  return std::visit([](auto one) { return static_cast<double>(one); }, expression.evaluate_number(lookup));
+}
+
+/// Any other word is a mistake, which must not pass for false.
+bool boolean_of_word(const DeclaredArgument& argument, const std::string& word) {
+  if (word == "true" || word == "false") return word == "true";
+  fail(argument.where,
+       fmt::format("'{}' must be true, false or a parameter, got '{}'", argument.param, word));
+}
+
+bool boolean_of_number(const DeclaredArgument& argument, std::int64_t value) {
+  if (value == 0 || value == 1) return value == 1;
+  fail(argument.where, fmt::format("'{}' must be true, false, 0 or 1, got {}", argument.param, value));
+}
+
+QParams qparams_of(const DeclaredArgument& argument, const Lookup& lookup) {
+  const auto& affine = std::get<DeclaredArgument::Quantization>(argument.value);
+  const std::int64_t zero_point = affine.zero_point.evaluate(lookup);
+  if (!std::in_range<std::int32_t>(zero_point)) {
+    fail(argument.where, fmt::format("the zero point of '{}' must be an integer of 32 bits, got {}",
+                                     argument.param, zero_point));
+  }
+  return {static_cast<float>(number_of(affine.scale, lookup)), static_cast<std::int32_t>(zero_point)};
+}
+
 }  // namespace
 
 OtherOp::OtherOp(const Manifest& manifest, const Registry& registry)
@@ -58,30 +84,25 @@ const std::string& OtherOp::own_name(const std::string& tensor) const {
 Value OtherOp::value_of(const DeclaredArgument& argument, const ParamSpec& spec, const Params& own) const {
   const Variables variables{own};
   const Lookup lookup = variables.lookup();
-  const auto number = [&](const PlacedExpression& expression) {
-    return std::visit([](auto one) { return static_cast<double>(one); }, expression.evaluate_number(lookup));
-  };
   if (const auto* word = std::get_if<std::string>(&argument.value)) {
     if (own.has(*word)) {
       const auto* whole = std::get_if<std::int64_t>(&own.at(*word));
       const bool is_widened = whole != nullptr && spec.kind == ParamSpec::Kind::Number;
       return is_widened ? Value(static_cast<double>(*whole)) : own.at(*word);
     }
-    return spec.kind == ParamSpec::Kind::Boolean ? Value(*word == "true") : Value(*word);
+    return spec.kind == ParamSpec::Kind::Boolean ? Value(boolean_of_word(argument, *word)) : Value(*word);
   }
   if (const auto* one = std::get_if<PlacedExpression>(&argument.value)) {
-    if (spec.kind == ParamSpec::Kind::Number) return number(*one);
+    if (spec.kind == ParamSpec::Kind::Number) return number_of(*one, lookup);
     const std::int64_t value = one->evaluate(lookup);
-    return spec.kind == ParamSpec::Kind::Boolean ? Value(value != 0) : Value(value);
+    return spec.kind == ParamSpec::Kind::Boolean ? Value(boolean_of_number(argument, value)) : Value(value);
   }
   if (const auto* list = std::get_if<std::vector<PlacedExpression>>(&argument.value)) {
     std::vector<std::int64_t> values;
     for (const PlacedExpression& one : *list) values.push_back(one.evaluate(lookup));
     return values;
   }
-  const auto& affine = std::get<DeclaredArgument::Quantization>(argument.value);
-  return QParams{static_cast<float>(number(affine.scale)),
-                 static_cast<std::int32_t>(affine.zero_point.evaluate(lookup))};
+  return qparams_of(argument, lookup);
 }
 
 /// A parameter that `with` leaves out is the own one of that name, or has its default.
@@ -115,8 +136,11 @@ void OtherOp::take_domain(const TensorSpec& there, TensorSpec& here) const {
   if (here.domain == FillDomain{}) here.domain = theirs;
   if (here.domain.most == 0 || (theirs.most != 0 && theirs.most < here.domain.most))
     here.domain.most = theirs.most;
-  const bool is_inside =
-      here.domain.role == theirs.role && here.domain.lo >= theirs.lo && here.domain.hi <= theirs.hi;
+  // Indices are data with a range, also if that is 0 alone.
+  const bool has_role =
+      here.domain.role == theirs.role ||
+      (here.domain.role == FillRole::Index && theirs.role == FillRole::Data && !is_float(here.dtype));
+  const bool is_inside = has_role && here.domain.lo >= theirs.lo && here.domain.hi <= theirs.hi;
   if (is_inside || !(theirs.lo < theirs.hi)) return;
   fail(declared_.where,
        fmt::format("'{}' may have values from {} to {}, and '{}' of {} from {} to {}: narrow its domain, or "

@@ -451,8 +451,8 @@ class Executable {
   const std::string& driver_retry() const;
 
   /// Hash of everything that the device runs: SPIR-V, specialization constants, workgroups, push constants,
-  /// roles and order of the dispatches, and what each binds, in which form and memory type. Rows with equal
-  /// hashes run the same program.
+  /// roles and order of the dispatches, and what each binds, in which form and memory type, and which scratch
+  /// shares memory. Rows with equal hashes run the same program.
   std::string program_hash(const Workspace& workspace) const;
 
   /// Compiles each timed dispatch once more when the driver reports statistics, so do not call it for every

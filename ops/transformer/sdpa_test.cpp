@@ -1,5 +1,6 @@
 #include "ops/transformer/sdpa.h"
 
+#include "harness/cases/expansion/load.h"
 #include "harness/gpu/gpu.h"
 #include "harness/gpu/spirv/late_use.h"
 #include "ops/linear/linear_test_support.h"
@@ -7,9 +8,13 @@
 #include "ops/transformer/sdpa_tiling.h"
 #include "tests/support/on_device.h"
 #include "tests/support/shaders_under_test.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <filesystem>
+#include <optional>
 #include <string>
 
 namespace assay::ops {
@@ -312,6 +317,24 @@ TEST_F(SdpaTest, ImplsSayWhichTexturesTheyCannotTake) {
     EXPECT_THAT(reason(impl, {1, 2}),
                 testing::StartsWith("k is texture3d/WP: this impl reads and writes buffers only"));
   }
+}
+
+/// It ended the loading of all cases.
+TEST(SdpaCases, APointTooLargeForOneImplIsInvalidForItAlone) {
+  const TemporaryFolder folder;
+  const Registry all = registry();
+  const std::filesystem::path file = folder.write(
+      "c.yaml",
+      "op: sdpa\n"
+      "cases:\n"
+      "  - {name: ok, S: 1, H: 1, D: 4}\n"
+      "  - {name: a, S: 1048576, H: 1, D: 4, start_pos: 1048577, impl: {each: [fused, unfused]}}\n");
+  const LoadResult loaded = load_cases(std::array{file}, all);
+  EXPECT_THAT(loaded.errors, ::testing::IsEmpty());
+  ASSERT_EQ(loaded.cases.size(), 3U);
+  EXPECT_EQ(loaded.cases[0].name, "ok");
+  EXPECT_EQ(loaded.cases[1].invalid, std::nullopt);
+  EXPECT_THAT(loaded.cases[2].invalid.value_or("valid"), ::testing::HasSubstr("2^40"));
 }
 
 }  // namespace

@@ -288,6 +288,7 @@ TEST_F(Nightly, IsInfrastructureWhereADeviceHasNoReport) {
   EXPECT_THAT(result.err, AllOf(HasSubstr("the reports of Slow could not be merged (exit code 2)"),
                                 HasSubstr("mixed builds")));
   EXPECT_EQ(result.out, "the verdict\n") << "the other device has one";
+  EXPECT_THAT(calls(), HasSubstr(" --keep-last-good slow "));
 }
 
 TEST_F(Nightly, IsInfrastructureWhereItsFolderCannotBeWritten) {
@@ -339,12 +340,14 @@ TEST_F(Nightly, GoesOnWithTasksThatWereKilled) {
 
 TEST_F(Nightly, GivesAgainWhatIsNeverTakenFromAJournal) {
   set("kill");
-  EXPECT_EQ(nightly({farm(), "--", "--tier", "ci", "--dump", "some where", "--answer-cache=none"}).exit_code,
+  EXPECT_EQ(nightly({farm(), "--", "--tier", "ci", "--dump", "some where", "--answer-cache=none", "--ops",
+                     "mine", "--ops=yours"})
+                .exit_code,
             0);
   unset("kill");
   unset("calls");
   EXPECT_EQ(nightly({"--resume", farm() / "latest"}).exit_code, 0);
-  EXPECT_THAT(calls(), HasSubstr("/ceilings --dump some where --answer-cache=none\n"));
+  EXPECT_THAT(calls(), HasSubstr("/ceilings --dump some where --answer-cache=none --ops mine --ops=yours\n"));
   EXPECT_THAT(calls(), Not(HasSubstr("--tier")));
 }
 

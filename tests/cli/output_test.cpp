@@ -209,6 +209,17 @@ TEST(Expectations, AnUnexpectedPassFailsTheRun) {
   EXPECT_THAT(result.out, HasSubstr("all.yaml:5 expects FAIL (a bug); remove the rule"));
 }
 
+TEST(Expectations, AMergedRunWithANoteIsDone) {
+  const ExpectationsDesk desk(std::string(flat_rule) + "  - {match: \"gone/*\", reason: a bug}\n");
+  const ProcessResult part = desk.run({desk.cases(), "--shard", "1/1"});
+  ASSERT_EQ(part.exit_code, 0) << part.out << part.err;
+  const ProcessResult merged = assay({"merge", desk.folder / "merged", desk.folder / "out"});
+  EXPECT_EQ(merged.exit_code, 0) << merged.out << merged.err;
+  const RunReport report = read_journal(device_folder(desk.folder / "merged") / "journal.jsonl");
+  EXPECT_TRUE(report.complete);
+  EXPECT_EQ(report.run.rule_notes.size(), 1U);
+}
+
 TEST(Expectations, AnExpiredRuleDoesNotCountAndFailsAStrictRun) {
   const ExpectationsDesk desk(
       std::string(flat_rule) +

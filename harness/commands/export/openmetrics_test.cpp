@@ -105,6 +105,18 @@ TEST(OpenMetrics, PutTheValuesOfASeriesInOrder) {
   EXPECT_LT(second, third);
 }
 
+TEST(OpenMetrics, OfRobustAccessAreSeriesOfTheirOwn) {
+  RunReport robust = metrics_night("2026-01-02T00:00:00Z", {test::timed("a", "fused", 3)});
+  robust.run.robust_access = true;
+  const std::string text =
+      metrics_of({metrics_night("2026-01-01T00:00:00Z", {test::timed("a", "fused", 1)}), robust},
+                 OpenMetrics::Times::Newest);
+  const std::string times = family_of(text, "assay_row_time_seconds");
+  EXPECT_THAT(times, HasSubstr("cache=\"hot\"} 1e-06\n"));
+  EXPECT_THAT(times, HasSubstr(",robust_access=\"true\","));
+  EXPECT_THAT(times, HasSubstr("} 3e-06\n"));
+}
+
 TEST(OpenMetrics, OfTheNewestRunHaveNoTimesAndNothingOld) {
   RunReport other = metrics_night("2025-12-31T00:00:00Z", {test::timed("c", "fused", 9)});
   other.run.device.uuid = "ff";

@@ -76,6 +76,8 @@ bool is_night_folder(const std::string& name) {
   return names.contains(name);
 }
 
+constexpr const char* fuzz_name = "fuzz";
+
 /// "20260102T030405Z-1a2b3c"
 bool is_run_id(const std::string& name) {
   constexpr std::string_view shape = "00000000T000000Z-";
@@ -265,10 +267,22 @@ class Scan {
         if (name == folder_of_runs) return scan_runs(entry.path(), night.path);
         if (name == shards_name) return scan_shards(entry.path(), night.path);
         if (name.starts_with(deleting_prefix)) tree_.half_deleted.push_back(relative(entry.path()));
+        if (name == fuzz_name) return found_by_fuzz(entry.path());
         return name.starts_with(deleting_prefix) || is_night_folder(name) ? "" : name;
       default:
         return name;
     }
+  }
+
+  /// The cases that `assay fuzz` wrote are nowhere else; without one its folders are a night's own.
+  static std::string found_by_fuzz(const fs::path& folder) {
+    std::error_code error;
+    for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (!entry->is_directory(error))
+        return fmt::format("{}/{}", fuzz_name, entry->path().lexically_relative(folder).string());
+    }
+    return error ? std::string(fuzz_name) + ", which cannot be read" : "";
   }
 
   static bool leads_out(const fs::path& link) {

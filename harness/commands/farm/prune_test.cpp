@@ -428,6 +428,17 @@ TEST_F(Prune, KeepsNightsThatHoldWhatIsNotOurs) {
   EXPECT_FALSE(fs::exists(night(3) / "runs" / run_id(3)));
 }
 
+TEST_F(Prune, KeepsNightsForWhichFuzzFoundCases) {
+  for (int day = 1; day <= 3; ++day) {
+    whole_night(day);
+    fs::create_directories(night(day) / "fuzz/acme");
+  }
+  test::write_file(night(2) / "fuzz/acme/x_1.yaml", "op: x");
+  prune({.keep = 1});
+  EXPECT_FALSE(fs::exists(night(1)));
+  EXPECT_TRUE(fs::exists(night(2) / "acme/journal.jsonl"));
+}
+
 // ---- usage
 
 TEST_F(Prune, RefusesWhatCannotBeMeant) {

@@ -295,8 +295,15 @@ void write(const Night& night, const Place& place) {
   replace_file(place.night / verdict_text_name, night_text(night));
 }
 
-void keep_links(Night& night) {
+void keep_all_links(Night& night) {
   for (DeviceNight& device : night.devices) device.becomes_last_good = false;
+}
+
+void keep_links(Night& night, const std::vector<std::string>& kept) {
+  const auto is_kept = [&](const std::string& name) { return std::ranges::find(kept, name) != kept.end(); };
+  for (DeviceNight& device : night.devices) {
+    if (is_kept("all") || is_kept(device.slug)) device.becomes_last_good = false;
+  }
 }
 
 /// Moves the links after the files are written: a kill in between leaves a night that is judged again in the
@@ -322,12 +329,12 @@ bool move_links(Night& night, const Place& place) {
 ExitCode verdict(const VerdictOptions& options, const Terminal& terminal) {
   const Place place = place_of(options);
   Night night = judge(options, place);
-  if (options.keep_last_good) keep_links(night);
+  keep_links(night, options.kept_links);
   try {
     write(night, place);
     if (!move_links(night, place)) write(night, place);
   } catch (const Error&) {  // the night verdict is still printed
-    keep_links(night);
+    keep_all_links(night);
     terminal.out << night_text(night);
     throw;
   }

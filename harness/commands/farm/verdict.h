@@ -21,7 +21,7 @@ struct VerdictOptions {
   std::string fail_on = "slower,broken,gone";  ///< names of verdicts, or "none"
   std::filesystem::path run_noise;       ///< file with the noise between runs of devices; empty: unknown
   bool strict = false;                   ///< expired, stale and too wide rules are failures
-  bool keep_last_good = false;           ///< move no link
+  std::vector<std::string> kept_links;   ///< slugs of devices whose links are not moved, or "all"
   std::filesystem::path github_summary;  ///< file to append to; empty: none
   std::string version;                   ///< version of this assay
 };

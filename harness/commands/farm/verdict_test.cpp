@@ -301,8 +301,17 @@ TEST_F(VerdictOfANight, SaysThatARunIsNotOver) {
 
 TEST_F(VerdictOfANight, KeepsTheLinksWhenAsked) {
   run(1, {test::passed("a")});
-  EXPECT_EQ(judge(1, {.keep_last_good = true}), ExitCode::Fine);
+  EXPECT_EQ(judge(1, {.kept_links = {"all"}}), ExitCode::Fine);
   EXPECT_FALSE(fs::exists(farm / "last-good"));
+}
+
+TEST_F(VerdictOfANight, KeepsTheLinksOfTheDevicesThatAreNamed) {
+  run(1, {test::passed("a")});
+  EXPECT_EQ(judge(1, {.kept_links = {"other"}}), ExitCode::Fine);
+  EXPECT_TRUE(fs::exists(last_good("acme")));
+  run(2, {test::passed("a")});
+  EXPECT_EQ(judge(2, {.kept_links = {"acme"}}), ExitCode::Fine);
+  EXPECT_THAT(fs::canonical(last_good("acme")).string(), HasSubstr(night_name(1)));
 }
 
 TEST_F(VerdictOfANight, TakesALinkToTheNight) {
@@ -523,7 +532,7 @@ TEST_F(VerdictOfANight, TakesDifferencesUpTo3PercentForNoiseUnlessLessIsKnown) {
   run(1, {slow_by(0)});
   run(2, {slow_by(2)});
   judge(1);
-  EXPECT_EQ(judge(2, {.keep_last_good = true}), ExitCode::Fine);
+  EXPECT_EQ(judge(2, {.kept_links = {"all"}}), ExitCode::Fine);
   const RunInfo device = run_info(1);
   std::vector<RunPair> pairs(3, {.device = device.device.name,
                                  .device_key = device_key(device),

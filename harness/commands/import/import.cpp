@@ -212,7 +212,6 @@ RowInfo info_of(const RowInfo& row) {
   info.baseline.clear();
   info.baseline_note.clear();
   info.shaders.reset();
-  info.tune.clear();
   return info;
 }
 

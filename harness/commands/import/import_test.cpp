@@ -105,6 +105,8 @@ class Import : public ::testing::Test {
   std::string refusal(const std::string& text) {
     return test::error_of([&] { import(text); });
   }
+  /// Gives the first of our rows these tunables.
+  void tune(const std::string& values) { ours_.front().info.tune = values; }
   RunReport ours() const { return read_journal(only_journal(folder_ / "ours")); }
   std::string log() const { return log_.str(); }
   std::string out() const { return out_.str(); }
@@ -131,6 +133,13 @@ TEST_F(Import, MakesAReportOfOneMoreDevice) {
   const std::string table = pivot_text(make_pivot(both), {.width = 200, .all = true});
   EXPECT_THAT(table, HasSubstr("PyTorch 2.11"));
   EXPECT_THAT(out(), HasSubstr("2 times imported as 'PyTorch 2.11', for 2 rows: "));
+}
+
+TEST_F(Import, StandsBesideARowWithTunables) {
+  tune("local_size=64");
+  const RunReport report = import("id,us\nshuffle/a/fused,5\n");
+  const std::vector<RunReport> both{ours(), report};
+  EXPECT_THAT(pivot_text(make_pivot(both), {.width = 200, .all = true}), Not(HasSubstr("not compared")));
 }
 
 TEST_F(Import, FindsRowsByOpAndShapeAndTakesAutoForACase) {

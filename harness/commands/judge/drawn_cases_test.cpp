@@ -1,5 +1,6 @@
 #include "harness/commands/judge/drawn_cases.h"
 
+#include "harness/base/error.h"
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/expansion/load.h"
 #include "harness/commands/points/random_point.h"
@@ -271,6 +272,45 @@ TEST_F(DrawnPointsTest, HaveTheBaselinesImplToo) {
   for (const Case& one : made.cases) EXPECT_EQ(one.impl->name, "fused");
   const LoadResult read = load_cases(made.files, registry());
   EXPECT_EQ(read.cases.size(), 2 * made.cases.size()) << "each in both impls";
+}
+
+/// A manifest's `work` may divide by zero at some points. That ended the judgement.
+class UnknownWorkTest : public FuzzedCasesTest {
+ protected:
+  UnknownWorkTest() {
+    unknown.work = [](const Params&, std::span<const TensorSpec>) -> Work { throw Error("divided by zero"); };
+    std::size_t number = 0;
+    for (const Case* one : cases_of("q8ta_relu")) {
+      if (one->mode == Mode::Accu || one->invalid || !has_secret_data(*one)) continue;
+      cases.push_back(*one);
+      if (number++ % 2 == 0) cases.back().op = &unknown;
+    }
+    for (const Case& one : cases) {
+      if (one.op == &unknown) unknown_ones.push_back(&one);
+    }
+  }
+
+  Op unknown = *registry().find("q8ta_relu");
+  std::vector<Case> cases;
+  std::vector<const Case*> unknown_ones;
+};
+
+TEST_F(UnknownWorkTest, MakesNoDrawnCases) {
+  ASSERT_FALSE(unknown_ones.empty());
+  ShaderUse use(submission, device, {});
+  EXPECT_TRUE(fuzzed_cases(unknown_ones, registry(), use, 2, 1, folder / "fuzz").cases.empty());
+  JudgedCases judged;
+  judged.performance = {unknown_ones.front()};
+  EXPECT_TRUE(drawn_points(judged, cases, registry(), use, 1, folder / "drawn").cases.empty());
+}
+
+TEST_F(UnknownWorkTest, LeavesACaseOut) {
+  ASSERT_LT(unknown_ones.size(), cases.size());
+  ShaderUse use(submission, device, {});
+  const JudgedCases judged = choose_judged_cases(cases, JudgeOptions{}, use, submission, 1);
+  EXPECT_FALSE(judged.performance.empty());
+  for (const Case* one : judged.mattering) EXPECT_NE(one->op, &unknown) << one->id;
+  for (const Case* one : judged.performance) EXPECT_NE(one->op, &unknown) << one->id;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "harness/cases/conv2d_alias.h"
 #include "harness/cases/select.h"
 #include "harness/commands/points/draw.h"
+#include "harness/commands/points/random_point.h"
 #include "harness/engine/accuracy/data_set.h"
 
 #include <fmt/format.h>
@@ -25,12 +26,8 @@ constexpr Bounds accuracy_bounds{std::int64_t{1} << 28, std::int64_t{1} << 23};
 constexpr Bounds timed_bounds{std::int64_t{1} << 33, std::int64_t{1} << 28};
 constexpr Bounds timed_bounds_of_cpus{std::int64_t{1} << 27, std::int64_t{1} << 25};
 
-Work work_of(const Case& test_case) {
-  return test_case.op->work(test_case.params, test_case.tensors);
-}
-
 bool is_within(const Case& test_case, const Bounds& bounds) {
-  const Work work = work_of(test_case);
+  const Work work = known_work(test_case).value();
   return work.operations <= bounds.operations && work.bytes_read + work.bytes_written <= bounds.bytes;
 }
 
@@ -40,7 +37,7 @@ bool has_mode(const Case& test_case, Mode mode) {
 
 using Cases = std::vector<const Case*>;
 
-/// Removes large cases of each op, unless all of them are; then the smallest few stay.
+/// Removes large cases of each op, unless all of them are; then the smallest few stay. All have a known work.
 Cases without_large(const Cases& cases, const Bounds& bounds, std::size_t count) {
   std::map<const Op*, Cases> by_op;
   for (const Case* one : cases) by_op[one->op].push_back(one);
@@ -50,7 +47,7 @@ Cases without_large(const Cases& cases, const Bounds& bounds, std::size_t count)
     std::ranges::copy_if(of_op, std::back_inserter(small),
                          [&](const Case* one) { return is_within(*one, bounds); });
     if (small.empty()) {
-      std::ranges::stable_sort(of_op, {}, [](const Case* one) { return work_of(*one).operations; });
+      std::ranges::stable_sort(of_op, {}, [](const Case* one) { return operations_of(*one); });
       small.assign(of_op.begin(), of_op.begin() + static_cast<std::ptrdiff_t>(std::min(of_op.size(), count)));
     }
     kept.insert(small.begin(), small.end());
@@ -172,8 +169,11 @@ JudgedCases choose_judged_cases(std::span<const Case> cases, const JudgeOptions&
   if (judged.mattering.empty()) throw_unused(submission, selected);
   judged.ops = changed_ops(judged.mattering, use);
   if (judged.ops.empty()) throw_unchanged(submission, judged.mattering);
-  std::erase_if(judged.mattering,
-                [&](const Case* one) { return !std::ranges::binary_search(judged.ops, one->op->name); });
+  // Without its work a case cannot be planned or timed. An op that has no other case stays in `ops`, so that
+  // the judgement says that nothing was judged of it.
+  std::erase_if(judged.mattering, [&](const Case* one) {
+    return !std::ranges::binary_search(judged.ops, one->op->name) || !known_work(*one);
+  });
   Cases accuracy;
   Cases timed;
   for (const Case* one : judged.mattering) {

@@ -26,9 +26,9 @@ struct JudgedCases {
 
 /// Chooses the cases that `options.ops` and `options.filter` select and whose SPIR-V the submission changes,
 /// and draws `options.rows` per mode with `draw_seed`: one of each op, even if these are more, then one of
-/// each case name before a second one of the same. Without a filter, only from tiers smoke and ci, and
-/// without rows that would take long on the device unless their op has no others. Throws Error(Usage) with
-/// the reason if nothing is left.
+/// each case name before a second one of the same. Cases whose work cannot be computed are left out. Without
+/// a filter, only from tiers smoke and ci, and without rows that would take long on the device unless their
+/// op has no others. Throws Error(Usage) with the reason if nothing is left.
 JudgedCases choose_judged_cases(std::span<const Case> cases, const JudgeOptions& options, ShaderUse& use,
                                 const Submission& submission, std::uint64_t draw_seed);
 

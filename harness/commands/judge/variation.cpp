@@ -1,6 +1,7 @@
 #include "harness/commands/judge/variation.h"
 
 #include "harness/commands/points/draw.h"
+#include "harness/commands/points/saturated.h"
 #include "harness/commands/points/with_params.h"
 
 #include <algorithm>
@@ -99,8 +100,9 @@ class Mutation {
   }
 
   std::int64_t near(std::int64_t size) {
-    const std::vector<std::int64_t> others{size + 1, size > 1 ? size - 1 : 1, size > 1 ? size / 2 : 1,
-                                           size * 2, size * 3};
+    const std::vector<std::int64_t> others{saturated_sum(size, 1), size > 1 ? size - 1 : 1,
+                                           size > 1 ? size / 2 : 1, saturated_product(size, 2),
+                                           saturated_product(size, 3)};
     return draw_.one_of(others);
   }
 
@@ -195,9 +197,12 @@ class ValueChange {
   /// An axis or an end of a range.
   void set_integer(const ParamSpec& spec) {
     const std::int64_t old = params_.integer(spec.name);
-    const auto reach = static_cast<std::uint64_t>(std::abs(old) / 2 + 1);
-    const std::int64_t step = static_cast<std::int64_t>(draw_.below(2 * reach + 1));
-    params_.set(spec.name, old + step - static_cast<std::int64_t>(reach));
+    // Unsigned, since the least integer has no signed magnitude.
+    const std::uint64_t magnitude =
+        old < 0 ? 0 - static_cast<std::uint64_t>(old) : static_cast<std::uint64_t>(old);
+    const std::uint64_t reach = magnitude / 2 + 1;
+    const auto step = static_cast<std::int64_t>(draw_.below(2 * reach + 1) - reach);
+    params_.set(spec.name, std::clamp(saturated_sum(old, step), spec.min_integer, spec.max_integer));
   }
 
   const Case& like_;
@@ -310,7 +315,7 @@ Params with_more(const Case& one, Draw& draw) {
   const std::int64_t more = draw.one_in(3) ? 1 : 0;
   std::uint64_t number = 0;
   each_size_of(*one.op, params, [&](std::int64_t& size) {
-    if (number++ == chosen && size > 0) size = size * factor + more;
+    if (number++ == chosen && size > 0) size = saturated_sum(saturated_product(size, factor), more);
   });
   return params;
 }

@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <optional>
 #include <set>
 
 namespace assay::app {
@@ -55,6 +57,34 @@ TEST(Mutation, ChangesSizesAlone) {
     shapes.insert(to_string(made.at("shape")));
   }
   EXPECT_GT(shapes.size(), 30U);
+}
+
+/// The sum with the old value and its magnitude were beyond 64 bits.
+TEST(Variation, KeepsIntegersOfTheWhole64BitRangeInTheirRange) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  Op op = *one_op_registry().find("q8ta_relu");
+  op.params.push_back(integer("end").at_least(Limits::min()).at_most(Limits::max() - 1));
+  for (const std::int64_t end : {Limits::min(), Limits::max() - 1}) {
+    Case like;
+    like.op = &op;
+    like.impl = &op.impls.front();
+    Params params = relu_params();
+    params.set("end", end);
+    like.params = params;
+    like.tensors = op.tensors(params);
+    for (const TensorSpec& tensor : *like.tensors) like.forms.push_back(tensor.forms.front());
+    Draw draw(5);
+    std::set<std::int64_t> ends;
+    for (int i = 0; i < 400; ++i) {
+      const std::optional<Case> made = varied(like, {}, draw);
+      if (!made) continue;
+      const std::int64_t drawn = made->params->integer("end");
+      EXPECT_EQ(drawn < 0, end < 0) << "the change is about half of the value";
+      EXPECT_LT(drawn, Limits::max());
+      ends.insert(drawn);
+    }
+    EXPECT_GE(ends.size(), 10U);
+  }
 }
 
 }  // namespace

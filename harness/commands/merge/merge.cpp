@@ -300,6 +300,7 @@ class Merge {
     merged.tell(missing, journal);
     if (cases_) info.rule_notes = cases_->notes(journal.report());
     if (!info.rule_notes.empty()) journal.run(info);
+    if (merged.is_complete(missing)) journal.done();  // last: a run that says more is not done
     RunReport report = journal.report();
     write_reports(directory, report);
     folder_.link(slug_, terminal_.log);

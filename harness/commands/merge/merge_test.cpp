@@ -72,6 +72,7 @@ struct Shards {
     ReportBuilder builder;
     builder.run(shards.run("merged"));
     shards.tell(missing, builder);
+    if (shards.is_complete(missing)) builder.done();
     return builder.report();
   }
   std::string refusal() const {

@@ -203,10 +203,11 @@ void MergedShards::tell(const MissingGroups& missing, RunListener& listener) con
     const Place& place = found->second;
     for (std::size_t i = 0; i < place.rows; ++i) tell_row(*place.shard, place.first + i, row++, listener);
   }
-  const bool complete = missing.empty() && std::ranges::all_of(shards_, [](const ShardJournal& shard) {
-                          return shard.journal.is_complete();
-                        });
-  if (complete) listener.done();
+}
+
+bool MergedShards::is_complete(const MissingGroups& missing) const {
+  return missing.empty() &&
+         std::ranges::all_of(shards_, [](const ShardJournal& shard) { return shard.journal.is_complete(); });
 }
 
 }  // namespace assay::app

@@ -30,10 +30,14 @@ bool is_allowed(char c) {
 }
 
 void check_name(const std::string& name) {
-  if (!name.empty() && name.size() <= longest_name && std::ranges::all_of(name, is_allowed)) return;
-  throw Error(
-      fmt::format("naming a model '{}': a name has 1 to {} lower-case letters, digits and underscores",
-                  printable_line(shortened(name, 80)), longest_name));
+  // Of names with these characters, YAML reads this alone as something else.
+  const bool is_nothing = name == "null";
+  if (!is_nothing && !name.empty() && name.size() <= longest_name && std::ranges::all_of(name, is_allowed))
+    return;
+  throw Error(fmt::format(
+      "naming a model '{}': a name has 1 to {} lower-case letters, digits and underscores, and is "
+      "not 'null'",
+      printable_line(shortened(name, 80)), longest_name));
 }
 
 /// A new folder, which is removed with its files unless keep() is called.
@@ -67,14 +71,22 @@ class NewFolder {
   bool is_kept_ = false;
 };
 
+/// Where the cases are written. A path that ends with a slash names the same folder without it; with it, its
+/// parent is the folder itself.
+fs::path folder_of(const fs::path& out, const std::string& name) {
+  if (out.empty()) return name;
+  return out.has_filename() ? out : out.parent_path();
+}
+
 /// Why no impl computes the case; nothing if one does.
 std::optional<std::string> why_no_impl(const Case& one) {
   std::optional<std::string> reason = one.invalid;
   if (reason || !one.impl->choose) return reason;
   for (const Impl& impl : one.op->impls) {
     if (impl.choose) continue;
-    if (!impl.invalid_reason) return std::nullopt;
-    reason = impl.invalid_reason(ImplPoint{one.params, one.tensors, one.forms, one.tune});
+    Case with_impl = one;
+    with_impl.impl = &impl;
+    reason = why_invalid(with_impl);
     if (!reason) return std::nullopt;
   }
   return reason;
@@ -144,7 +156,7 @@ ExitCode write_model(const ModelOptions& options, const Context& context, const 
   check_name(cases.name);
   const models::Decoder decoder = models::read_model(options.file);
   const std::vector<CaseFile> files = case_files(decoder, cases);
-  NewFolder folder(options.out.empty() ? fs::path(cases.name) : options.out);
+  NewFolder folder(folder_of(options.out, cases.name));
   for (const CaseFile& file : files) replace_file(folder.path() / file.name, file.text);
   const std::vector<Case> of_model = loaded(folder.path(), context.registry);
   folder.keep();

@@ -334,6 +334,15 @@ TEST_F(Models, AnExistingFolderIsRefused) {
   EXPECT_FALSE(fs::exists(folder / "nowhere"));
 }
 
+TEST_F(Models, TheFoldersNameMayEndWithASlash) {
+  std::ostringstream out;
+  const Context context{.registry = ops(), .command_line = {}};
+  write_model(
+      {.file = folder.write("my.model", test::llama_config), .out = folder / "out/", .cases = {.name = "m"}},
+      context, {.out = out, .log = out, .errors = out});
+  EXPECT_THAT(load(), Not(IsEmpty()));
+}
+
 TEST_F(Models, NamesHaveFewCharacters) {
   EXPECT_EQ(model_name_of("models/Llama-3.2-1B.Q4_K_M.gguf"), "llama_3_2_1b_q4_k_m");
   EXPECT_EQ(model_name_of("models/Llama-3.2-1B/config.json"), "llama_3_2_1b");
@@ -342,7 +351,7 @@ TEST_F(Models, NamesHaveFewCharacters) {
   EXPECT_EQ(model_name_of("config.json"), model_name_of(fs::current_path() / "config.json"));
   EXPECT_EQ(model_name_of("/config.json"), "config") << "its folder has no name";
   EXPECT_THAT(test::error_of([] { model_name_of("--.json"); }), HasSubstr("give --name"));
-  for (const char* name : {"../x", "a b", "Llama", "a/b", "\x1b[31m"}) {
+  for (const char* name : {"../x", "a b", "Llama", "a/b", "\x1b[31m", "null"}) {
     EXPECT_THAT(error(test::llama_config, {.name = name}),
                 AllOf(HasSubstr("naming a model"), Not(HasSubstr("\x1b"))));
   }

@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/commands/points/draw.h"
+#include "harness/commands/points/saturated.h"
 #include "harness/commands/points/with_params.h"
 
 #include <algorithm>
@@ -166,6 +167,12 @@ std::int64_t operations_of(const Case& test_case) {
   return test_case.op->work(test_case.params, test_case.tensors).operations;
 }
 
+std::optional<Work> known_work(const Case& test_case) try {
+  return test_case.op->work(test_case.params, test_case.tensors);
+} catch (const Error&) {
+  return std::nullopt;
+}
+
 ValueDraw::ValueDraw(const Op& op, std::int64_t largest, Draw& draw)
     : op_(op), largest_(largest), draw_(draw), exponent_(draw.between(-10, 1)) {}
 
@@ -261,11 +268,12 @@ Value ValueDraw::shape(const ParamSpec& spec, const Params& params) {
 Value ValueDraw::integer(const ParamSpec& spec, const Params& params) {
   static const Ints usual{-32769, -32768, -256, -129, -128, -127, -9,  -8,  -7,  -2,    -1,    0,
                           1,      2,      3,    7,    8,    15,   127, 128, 255, 32767, 32768, 65536};
-  const bool is_narrow = spec.max_integer - spec.min_integer < 100;
-  if (is_narrow && draw_.one_in(2)) {
-    const auto count = static_cast<std::uint64_t>(spec.max_integer - spec.min_integer + 1);
-    return spec.min_integer + static_cast<std::int64_t>(draw_.below(count));
-  }
+  // Unsigned, since the whole 64-bit range is wider than a signed integer, and one more is 0.
+  const std::uint64_t width =
+      static_cast<std::uint64_t>(spec.max_integer) - static_cast<std::uint64_t>(spec.min_integer);
+  const bool is_narrow = width < 100;
+  if (is_narrow && draw_.one_in(2))
+    return spec.min_integer + static_cast<std::int64_t>(draw_.below(width + 1));
   if (spec.min_integer < 1) {
     if (draw_.one_in(8)) return draw_.one_in(2) ? spec.min_integer : spec.max_integer;
     const std::int64_t any =
@@ -274,11 +282,11 @@ Value ValueDraw::integer(const ParamSpec& spec, const Params& params) {
   }
   const Ints sizes = sizes_before(op_, spec, params);
   const std::uint64_t way = draw_.below(8);
-  std::int64_t drawn = spec.min_integer + static_cast<std::int64_t>(draw_.below(8));
+  std::int64_t drawn = saturated_sum(spec.min_integer, static_cast<std::int64_t>(draw_.below(8)));
   if (way < 2) drawn = size(largest_);
-  if (way == 2) drawn = spec.min_integer * size(spec.min_integer > 1 ? 64 : 8);
+  if (way == 2) drawn = saturated_product(spec.min_integer, size(spec.min_integer > 1 ? 64 : 8));
   if (way == 3 && !sizes.empty()) drawn = draw_.one_of(sizes);
-  if (way == 4 && !sizes.empty()) drawn = draw_.one_of(sizes) * size(4);
+  if (way == 4 && !sizes.empty()) drawn = saturated_product(draw_.one_of(sizes), size(4));
   if (way >= 6 && !sizes.empty()) drawn = divisor_of(draw_.one_of(sizes));
   return std::clamp(drawn, spec.min_integer, spec.max_integer);
 }
@@ -297,7 +305,7 @@ Value ValueDraw::list(const ParamSpec& spec, const Params& params) {
   const std::int64_t least = std::max<std::int64_t>(spec.min_integer, -1);
   const std::uint64_t reach = draw_.one_of(std::vector<std::uint64_t>{1, 2, 5, 12});
   for (std::int64_t& entry : entries)  // kernels, strides: mostly small numbers
-    entry = std::min(least + static_cast<std::int64_t>(draw_.below(reach)), spec.max_integer);
+    entry = std::min(saturated_sum(least, static_cast<std::int64_t>(draw_.below(reach))), spec.max_integer);
   if (way == 1) {
     for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = entry_for_dim(spec, shapes.back()[i]);
   } else if (way == 2) {

@@ -17,6 +17,10 @@ std::int64_t elements_of(const Case& test_case);
 /// The number of operations that the case needs at least (Work).
 std::int64_t operations_of(const Case& test_case);
 
+/// The work of the case; nothing where it cannot be computed: a manifest's `work` may divide by zero at some
+/// points.
+std::optional<Work> known_work(const Case& test_case);
+
 /// Draws values of an op's parameters from their declarations: kinds, ranges, choices and defaults. A value
 /// may follow from those of parameters that were declared earlier, since ops often want equal sizes, divisors
 /// or the same number of elements.

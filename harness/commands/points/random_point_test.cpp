@@ -11,8 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <set>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace assay::app {
@@ -143,6 +146,33 @@ TEST(RandomPoints, HaveSizesAndListsOfAnyNumber) {
                        return one.params->integer("K") / one.params->integer("group_size") % 7 == 0;
                      }),
             20U);
+}
+
+/// The width of the whole 64-bit range is no signed integer, and one more than it is 0, by which it was
+/// divided.
+TEST(ValueDraw, IntegersMayHaveTheWhole64BitRange) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const std::vector<std::pair<std::int64_t, std::int64_t>> ranges{{Limits::min(), Limits::max()},
+                                                                  {Limits::min(), 0},
+                                                                  {-1, Limits::max()},
+                                                                  {1, Limits::max()},
+                                                                  {Limits::max() - 2, Limits::max()},
+                                                                  {Limits::min(), Limits::min() + 99},
+                                                                  {-3, 3}};
+  for (const auto& [low, high] : ranges) {
+    Op op;
+    op.params = {integer("earlier").at_least(1).at_most(Limits::max()),
+                 integer("i").at_least(low).at_most(high)};
+    Params params;
+    params.set("earlier", Limits::max() / 2);
+    Draw draw(3);
+    ValueDraw values(op, 1000, draw);
+    for (int i = 0; i < 1000; ++i) {
+      const auto drawn = std::get<std::int64_t>(values.value(op.params.back(), params));
+      EXPECT_GE(drawn, low);
+      EXPECT_LE(drawn, high);
+    }
+  }
 }
 
 TEST(ShortCaseFile, IsReadAsTheCaseThatItWasWrittenFrom) {

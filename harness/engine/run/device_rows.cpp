@@ -269,8 +269,8 @@ Outcome judge_row(DeviceRow& row, const DataSet& data, DeviceContext& context) {
   row.record.driver_retry = experiment->executable().driver_retry();
   const AccuracyOutcome assessment = captured_assessment(*experiment, row, data, context);
   experiment->release();
-  row.record.accuracy = assessment.result;
   if (!context.options.rows.dump.empty()) dump_tensors(dump_into(), row.test_case(), data, assessment);
+  row.record.accuracy = assessment.result;
   if (context.options.rows.replays > 0 && row.plan().mode == Mode::Accu)
     return replayed(*experiment, row, data, assessment, context);
   if (row.plan().mode == Mode::Perf && assessment.status == Status::Pass) {

@@ -340,6 +340,11 @@ bool DeviceSupervisor::is_silent() const {
   return retry_ ? retry_->is_silent() : now_.tries_again;
 }
 
+/// Whether the current worker was asked for a second try that has not been settled.
+bool DeviceSupervisor::is_trying_again() const {
+  return retry_ && now_.tries_again;
+}
+
 /// Whether the row's end counts as that of its first try: its worker was asked for it, and it has not ended.
 bool DeviceSupervisor::is_first_try(RowIndex row) const {
   if (now_.tries_again || untried_.contains(row) || (retry_ && retry_->row() == row)) return false;
@@ -374,9 +379,11 @@ void DeviceSupervisor::row_ends(RowIndex row, const RowEnd& end) {
   if (is_lost(end.status)) {
     has_progress();
     now_.lost_by = row;
+    // The row that is tried again may have been timed together with this one, and its own end may follow.
+    if (is_trying_again() && row != retry_->row()) return;
     return row_is_lost(row, end.status, end.reason);
   }
-  if (retry_ && now_.tries_again && row == retry_->row()) return tried_row_ends(end);
+  if (is_trying_again() && row == retry_->row()) return tried_row_ends(end);
   if (!is_first_try(row)) return;  // not requested, or one that ended before, again
   has_progress();
   // A row that was timed together with a lost one may end after it: the worker is lost all the same.
@@ -397,11 +404,17 @@ void DeviceSupervisor::settle_retry(const RowEnd& verdict) {
   end_row(row, verdict);
 }
 
+/// Settles the second try because its worker is lost.
+void DeviceSupervisor::settle_lost_retry(const RowEnd& verdict) {
+  now_.is_failure_counted = true;  // when the row was lost for the first time
+  settle_retry(verdict);
+}
+
 /// Handles a row whose worker ends or has ended. One worker may lose several rows that it timed together.
 void DeviceSupervisor::row_is_lost(RowIndex row, Status status, const std::string& reason) {
-  if (retry_ && now_.tries_again)
-    return settle_retry(row == retry_->row() ? retry_->lost_again(reason) : retry_->not_reached());
-  if (!retry_) ++failures_in_a_row_;  // else this worker's failure has been counted
+  if (is_trying_again())
+    return settle_lost_retry(row == retry_->row() ? retry_->lost_again(reason) : retry_->not_reached());
+  if (!std::exchange(now_.is_failure_counted, true)) ++failures_in_a_row_;
   if (!is_first_try(row)) return;
   const RowEnd end{.status = status, .reason = reason};
   careful_until_.reset();  // the next worker shows whether preparing is safe
@@ -450,6 +463,8 @@ void DeviceSupervisor::ended(const ChildEnd& end) {
   if (state_ == State::Leaving) return finish();
   const bool was_killed = state_ == State::Killed;
   if (refusal_) return be_over();  // nothing was run, so nothing is recorded
+  // Another row was lost, and the end of the one that is tried again did not follow.
+  if (is_trying_again() && now_.lost_by) settle_lost_retry(retry_->not_reached());
   if (is_connection_lost(end)) return connection_is_lost();
   if (was_lost_ahead(end)) return go_on_carefully(end);
   state_ = State::Working;
@@ -571,9 +586,13 @@ void DeviceSupervisor::end_missing_rows(const std::string& why) {
       continue;
     }
     const char* how_far = left_.progress.contains(row) ? "its timing did not finish" : "not run";
-    listener_.end(row, {.status = Status::Missing,
-                        .reason = fmt::format("{}: {}", how_far, why),
-                        .stopped = why == stopped_because});
+    const RowEnd missing{.status = Status::Missing,
+                         .reason = fmt::format("{}: {}", how_far, why),
+                         .stopped = why == stopped_because};
+    if (start_.give_back)
+      start_.give_back(row, missing);
+    else
+      listener_.end(row, missing);
   }
 }
 

@@ -60,6 +60,10 @@ struct SupervisionStart {
   /// For supervisors that share a device's rows: returns further rows when this supervisor has none left,
   /// until there are no more. Empty: it runs all of `left` and nothing else.
   std::function<std::vector<RowIndex>()> more_rows;
+  /// For such supervisors too: takes back each row that this supervisor did not run, with the end that the
+  /// row gets if no other one runs it. Empty: the listener gets that end. A row that was left out because the
+  /// connection was lost in it again and again is not given back: another worker would lose it as well.
+  std::function<void(RowIndex, const RowEnd&)> give_back;
   /// Rows that cost an earlier run a worker, and how they ended; that run stopped before their second try,
   /// which is made first of all. They are not in `left`.
   std::map<RowIndex, RowEnd> untried;
@@ -153,6 +157,7 @@ class DeviceSupervisor {
   void row_ends(RowIndex row, const RowEnd& end);
   void tried_row_ends(const RowEnd& end);
   void settle_retry(const RowEnd& verdict);
+  void settle_lost_retry(const RowEnd& verdict);
   void end_row(RowIndex row, const RowEnd& end);
 
   void kill(Status status, std::string why);
@@ -171,6 +176,7 @@ class DeviceSupervisor {
   /// Whether there is work for a worker besides the current second try.
   bool has_rows_left() const;
   bool is_silent() const;
+  bool is_trying_again() const;
   bool is_first_try(RowIndex row) const;
 
   /// The state of the current worker.
@@ -186,10 +192,11 @@ class DeviceSupervisor {
     Phase phase = Phase::Start;
     bool is_open = false;  ///< it has sent its plan
     bool is_idle = false;
-    bool prepares = false;       ///< it prepares rows before their turn
-    bool has_ended_one = false;  ///< it has ended a row of the last request
-    bool tries_again = false;    ///< the last request was for a second try
-    bool was_heard = false;      ///< it sent a line since the last time_passed()
+    bool prepares = false;            ///< it prepares rows before their turn
+    bool has_ended_one = false;       ///< it has ended a row of the last request
+    bool tries_again = false;         ///< the last request was for a second try
+    bool is_failure_counted = false;  ///< its loss is in failures_in_a_row_, or must not be
+    bool was_heard = false;           ///< it sent a line since the last time_passed()
     bool wants_to_time = false;
     bool is_timing = false;
   };

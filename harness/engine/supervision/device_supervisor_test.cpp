@@ -162,6 +162,71 @@ TEST(DeviceSupervisor, CountsSeveralLostRowsOfAWorkerAsOneFailure) {
   EXPECT_THAT(bench.asked(), ElementsAre(3));
 }
 
+/// `rows` run at the same time and end in this order, all of them late. The worker leaves.
+void lose_together(Bench& bench, const std::vector<RowIndex>& rows) {
+  for (const RowIndex row : rows) bench.begin(row);
+  for (const RowIndex row : rows) bench.end(row, Status::Timeout);
+  bench.supervisor.ended({.exit_code = 3});
+}
+
+/// `row` passes alone, so that the next worker is asked for it behind the others.
+void pass_alone(Bench& bench, RowIndex row) {
+  bench.open();
+  EXPECT_THAT(bench.asked(), ElementsAre(row));
+  bench.pass(row);
+  bench.supervisor.ended({.signal = SIGKILL});
+  bench.open();
+}
+
+TEST(DeviceSupervisor, CountsSeveralRowsThatAreLostAfterARetriedOneAsNoMoreThanOneFailure) {
+  for (const Status status : {Status::Timeout, Status::Pass}) {
+    Bench bench(4);
+    lose_together(bench, {0, 1, 2, 3});
+    pass_alone(bench, 0);
+    EXPECT_THAT(bench.asked(), ElementsAre(0, 1, 2, 3));
+    for (const RowIndex row : {0, 1, 2, 3}) bench.begin(row);
+    bench.end(0, status);
+    for (const RowIndex row : {1, 2, 3}) bench.end(row, Status::Timeout);
+    bench.supervisor.ended({.exit_code = 3});
+    EXPECT_FALSE(bench.supervisor.is_over());
+    EXPECT_THAT(bench.heard.ends,
+                ElementsAre(status == Status::Pass ? "0 FLAKY" : "0 TIMEOUT ORDER_DEPENDENT"));
+    bench.open();
+    EXPECT_THAT(bench.asked(), ElementsAre(1));
+  }
+}
+
+TEST(DeviceSupervisor, HearsTheEndOfARetriedRowAfterThatOfAnotherLostOne) {
+  Bench bench(2);
+  lose_together(bench, {0, 1});
+  pass_alone(bench, 0);
+  lose_together(bench, {0, 1});
+  pass_alone(bench, 1);
+  EXPECT_THAT(bench.asked(), ElementsAre(0, 1));
+  lose_together(bench, {0, 1});
+  EXPECT_TRUE(bench.supervisor.is_over());
+  EXPECT_THAT(bench.heard.ends, ElementsAre("0 TIMEOUT ORDER_DEPENDENT", "1 TIMEOUT ORDER_DEPENDENT"));
+}
+
+TEST(DeviceSupervisor, CallsARetriedRowFlakyThatDoesNotEndAfterAnotherLostOne) {
+  for (const int exit_code : {3, exit_connection_lost}) {
+    Bench bench(3);
+    bench.pass(0);
+    bench.begin(1);
+    bench.crash();
+    pass_alone(bench, 1);
+    EXPECT_THAT(bench.asked(), ElementsAre(0, 1));
+    for (const RowIndex row : {0, 1}) bench.begin(row);
+    bench.end(0, Status::DeviceLost);
+    bench.end(1, Status::Missing);
+    EXPECT_THAT(bench.heard.ends, ElementsAre("0 PASS"));
+    bench.supervisor.ended({.exit_code = exit_code});
+    EXPECT_THAT(bench.heard.ends, ElementsAre("0 PASS", "1 FLAKY"));
+    bench.open();
+    EXPECT_THAT(bench.asked(), ElementsAre(2)) << "and not behind the same others for ever";
+  }
+}
+
 TEST(DeviceSupervisor, GivesADeviceUpThatFailsThreeTimesInARow) {
   Bench bench(5);
   for (const RowIndex row : {0, 1}) {

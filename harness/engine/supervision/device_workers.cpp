@@ -106,7 +106,6 @@ class DeviceWorkers::SideBySide final : public ForwardedEvents {
   }
   void end(RowIndex row, const RowEnd& end) override {
     owner_.alone_.erase(row);
-    if (end.status == Status::Missing) return owner_.shared_.give_back(row, end);
     ForwardedEvents::end(row, end);
   }
 
@@ -132,6 +131,7 @@ DeviceWorkers::DeviceWorkers(std::vector<Worker*> workers, RunListener& listener
     one.untried = {};
     one.open.jobs = start.jobs_side_by_side;
     one.more_rows = [this] { return shared_.take(); };
+    one.give_back = [this](RowIndex row, const RowEnd& end) { take_back(row, end); };
     side_by_side_.push_back(std::make_unique<DeviceSupervisor>(*worker, *shared_listener_, std::move(one)));
   }
   last_ = std::make_unique<DeviceSupervisor>(*workers_.front(), listener_, std::move(start.supervision));
@@ -158,6 +158,11 @@ void DeviceWorkers::take_plan(std::span<const RowInfo> plan) {
   for (RowIndex row = 0; row < plan.size(); ++row) {
     if (plan[row].mode != "accu" && left_.wants(row)) timed_.push_back(row);
   }
+}
+
+void DeviceWorkers::take_back(RowIndex row, const RowEnd& end) {
+  alone_.erase(row);
+  shared_.give_back(row, end);
 }
 
 void DeviceWorkers::go_on() {

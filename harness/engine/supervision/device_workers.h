@@ -30,7 +30,7 @@ class SharedRows {
   /// The next rows for a worker: many at first, so that workers seldom ask, and single groups at the end, so
   /// that all workers end at about the same time. Empty: all rows are taken.
   std::vector<RowIndex> take();
-  /// Returns a row that a worker could not run, with the end it would get; another worker may take it.
+  /// Returns a row that a worker did not run, with the end it would get; another worker may take it.
   void give_back(RowIndex row, const RowEnd& end);
 
   bool has_rows() const { return !alone_.empty() || !suspected_.empty() || !groups_.empty(); }
@@ -59,7 +59,8 @@ struct DeviceWorkersStart {
 /// one run with one plan; events of rows that run in parallel are interleaved.
 ///
 /// The rows of a worker that is given up go to the others, which begin again if they had no rows left. When
-/// all workers are given up, so is the device.
+/// all workers are given up, so is the device. A row that a worker left out because it lost its connection in
+/// that row again and again is MISSING, and no other worker runs it.
 class DeviceWorkers {
  public:
   /// All workers and `listener` must outlive this object. `workers` must not be empty.
@@ -90,6 +91,7 @@ class DeviceWorkers {
 
   DeviceSupervisor& first() const { return *side_by_side_.front(); }
   void take_plan(std::span<const RowInfo> plan);
+  void take_back(RowIndex row, const RowEnd& end);
   void begin_others();
   bool is_any_at_work() const;
   void begin_again();

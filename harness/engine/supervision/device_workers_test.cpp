@@ -296,6 +296,30 @@ TEST(DeviceWorkers, DoNotBeginAgainAfterAStop) {
   EXPECT_THAT(pair.heard.ends, UnorderedElementsAre("0 PASS", "1 MISSING", "2 PASS"));
 }
 
+/// The worker loses its connection whenever it runs `row`, until it no longer asks for it.
+void lose_connection_in(Pair& pair, std::size_t of, RowIndex row) {
+  for (int i = 0; i < 1000 && !pair.supervisors[of]->is_over(); ++i) {
+    pair.begin(of, row);
+    pair.supervisors[of]->time_passed(0);  // after what was heard
+    pair.supervisors[of]->time_passed(4);
+    pair.supervisors[of]->ended({.exit_code = exit_connection_lost});
+    if (!pair.supervisors[of]->is_over()) pair.open(of);
+  }
+  pair.workers.go_on();
+}
+
+TEST(DeviceWorkers, LeaveARowOutForGoodThatIsRunningWheneverTheConnectionIsLost) {
+  Pair pair("abp");
+  pair.open(1);
+  pair.run_out(1);
+  lose_connection_in(pair, 0, 0);
+  EXPECT_EQ(pair.supervisors[0]->given_up(), "");
+  EXPECT_EQ(pair.hands[1].started, 1) << "another worker would lose its connection as well";
+  EXPECT_THAT(pair.heard.ends, ElementsAre("1 PASS", "0 MISSING"));
+  pair.open(2);
+  EXPECT_THAT(pair.hands[0].asked(), ElementsAre(2)) << "the device is not given up";
+}
+
 TEST(DeviceWorkers, GiveTheDeviceUpWhenAllAreGivenUp) {
   Pair pair("aaaabbbbcp");
   pair.open(1);

@@ -30,7 +30,7 @@ class Retry {
   /// How the row ends after its try ended with `end`; nothing when it has to be tried once more after other
   /// rows, in a new process.
   std::optional<RowEnd> ended(const RowEnd& end);
-  /// How the row ends if another row of rows() was lost or the row was never reached.
+  /// How the row ends if it did not end in its try: another row of rows() was lost, or it was never reached.
   RowEnd not_reached() const;
 
  private:

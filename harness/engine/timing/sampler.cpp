@@ -28,7 +28,6 @@ constexpr int heating_batches = 100000;   // the limit for heating, for the same
 constexpr int steady_readings = 3;        // at full clock in a row end heating before a row's first block
 constexpr double faster_share = 0.99;     // a probe that takes less than this share of the best one is faster
 constexpr double grown_ratio = 1.1;       // a batch longer than this is tried before it is sampled
-constexpr int max_batch = 20000;          // bounds the length of a command buffer
 constexpr int readings_per_sample = 10;   // attempts to get a positive time
 constexpr double audit_share = 0.02;      // of the budget, if an audit can be that short
 
@@ -48,7 +47,7 @@ class Row {
     for (const Block& block : before.blocks) take_over(block);
     if (before.blocks.empty()) return;
     has_batch_ = true;
-    samples_.batch = std::min(before.blocks.back().batch, max_batch);  // a journal may say anything
+    samples_.batch = before.blocks.back().batch;
     samples_.warm = warm_of(samples_.batch, room_for(longest_of(before.blocks)));
     decide();
   }
@@ -307,14 +306,14 @@ class Row {
     const double batch = std::clamp(std::ceil(wanted / std::max(per_program_ns, 1.0)), 1.0,
                                     std::max(1.0, std::floor(room / 1.25)));
     const int before = samples_.batch;
-    samples_.batch = std::min(static_cast<int>(batch), max_batch);
+    samples_.batch = std::min(static_cast<int>(batch), Block::most_batch);
     samples_.warm = warm_of(samples_.batch, room);
     return samples_.batch > grown_ratio * before;
   }
 
   /// The number of programs that a submission may hold.
   double room_for(double longest_program_ns) const {
-    const double most = std::min(2.0 * max_batch, 1.0 * source_->most_programs());
+    const double most = std::min(2.0 * Block::most_batch, 1.0 * source_->most_programs());
     return std::clamp(std::floor(options_->max_submission_ns / std::max(longest_program_ns, 1.0)), 1.0, most);
   }
 

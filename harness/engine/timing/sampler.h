@@ -32,8 +32,9 @@ class SampleSource {
   virtual void open_block() = 0;
   /// How many programs a submission may have.
   virtual int most_programs() const { return std::numeric_limits<int>::max(); }
-  /// Runs `warm` programs untimed, then `batch` timed ones, then the clock probe, in one submission. A time
-  /// that is not positive is discarded, and the batch is timed again.
+  /// Runs `warm` programs untimed, then `batch` timed ones, then the clock probe: in one submission unless
+  /// the untimed ones would make it too long, or a clock of the CPU times it. A time that is not positive is
+  /// discarded, and the batch is timed again.
   virtual Reading time_batch(int warm, int batch) = 0;
   /// What an audit found.
   struct Audit {

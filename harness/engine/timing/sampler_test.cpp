@@ -531,16 +531,5 @@ TEST(Sampling, ABlockThatFailsIsAbandoned) {
   EXPECT_EQ(source.abandoned, 1);
 }
 
-TEST(Sampling, ABatchFromBeforeIsNoLongerThanACommandBufferMayBe) {
-  FakeClock clock;
-  FakeSource source(clock, always(1 * us));
-  SampleSource* sources[] = {&source};
-  const std::vector<SampledBefore> before{
-      {.blocks = {{.batch = 2'000'000'000, .samples_ns = {2e12}}}, .next_round = 1}};
-  sample_interleaved(sources, options_for(clock), {}, before);
-  ASSERT_FALSE(source.submissions.empty());
-  for (const Submission& one : source.submissions) EXPECT_LE(one.batch, 20000);
-}
-
 }  // namespace
 }  // namespace assay

@@ -56,6 +56,7 @@ struct DeclaredTensor {
   std::vector<Form> forms;
   FillDomain domain;
   std::optional<PlacedExpression> domain_lo, domain_hi;  ///< in place of the domain's ends
+  bool has_range = false;  ///< the manifest says where the domain ends, which may be at 0
   OutputClass output_class = OutputClass::Exact;
   OutputTolerance tolerance;
   std::string constant_because, copy_because, ends_because;

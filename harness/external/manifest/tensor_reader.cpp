@@ -138,6 +138,7 @@ class TensorReader {
     cases::check_keys(*given->value, keys);
     read_end(*given->value, "lo", tensor_.domain.lo, tensor_.domain_lo);
     read_end(*given->value, "hi", tensor_.domain.hi, tensor_.domain_hi);
+    tensor_.has_range = given->value->find_entry("hi") != nullptr;
     const bool is_known = !tensor_.domain_lo && !tensor_.domain_hi;  // else it is checked at each point
     if (is_known && tensor_.domain.lo > tensor_.domain.hi) {
       throw Problem(

@@ -197,6 +197,7 @@ TEST_P(DeviceMemoryTest, DoesTheSameToTextures) {
 }
 
 TEST_P(DeviceMemoryTest, CopiesTexturesOfManySlices) {
+  if (device().info().max_image_3d < 2049) GTEST_SKIP() << "the device has no such textures";
   const Physical deep({Storage::Texture3D, Layout::WP}, DType::F16, {1, 2049, 1, 8});
   Workspace from = workspace({}, {deep, words(100)}, 0);
   Workspace to = workspace({}, {deep, words(100)}, 0);

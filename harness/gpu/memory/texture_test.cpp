@@ -325,6 +325,7 @@ TEST_F(TextureTest, StagingCopiesAnImageInPieces) {
 
 TEST_F(TextureTest, DeepImagesAreCopiedThroughABuffer) {
   constexpr std::int64_t most = 2048;
+  if (device().info().max_image_3d <= most) GTEST_SKIP() << "the device has no deeper textures";
   for (const std::int64_t slices : {most, most + 1}) {
     const Physical physical(texture3d, DType::F16, {1, slices, 1, 8});
     const std::vector<std::byte> sent = texels(physical, 9);

@@ -347,6 +347,10 @@ bool ModelStep::is_complete() const {
   return std::ranges::all_of(layers, has_step_time);
 }
 
+std::ptrdiff_t ModelStep::timed_layers() const {
+  return std::ranges::count_if(layers, has_step_time);
+}
+
 double ModelStep::per_second() const {
   const double us = sum_us();
   return us > 0 ? static_cast<double>(std::max(tokens, std::int64_t{1})) * us_per_s / us : 0;

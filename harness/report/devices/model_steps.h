@@ -2,6 +2,7 @@
 
 #include "harness/report/record/record.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -61,6 +62,8 @@ struct ModelStep {
   std::optional<double> at_ceilings_us() const;
   /// Whether every layer is in the sum. If not, the step takes longer than the sum.
   bool is_complete() const;
+  /// How many layers are in the sum.
+  std::ptrdiff_t timed_layers() const;
   /// Tokens per second, of a model without tokens steps per second; 0 if no layer has a time.
   double per_second() const;
   /// What distinguishes it from other steps of its model, op, tokens and context: "i8, cold, group_size=32".

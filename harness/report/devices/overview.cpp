@@ -155,7 +155,7 @@ std::string models_text(std::span<const RunReport> reports, const std::vector<st
       std::vector<std::pair<const ModelStep*, std::size_t>>& of =
           steps[{step.model, step.tokens, step.context}];
       const auto own = std::ranges::find(of, i, &std::pair<const ModelStep*, std::size_t>::second);
-      const auto order = [](const ModelStep& s) { return std::pair(!s.is_complete(), s.sum_us()); };
+      const auto order = [](const ModelStep& s) { return std::pair(-s.timed_layers(), s.sum_us()); };
       if (own == of.end()) {
         of.emplace_back(&step, i);
       } else if (order(step) < order(*own->first)) {

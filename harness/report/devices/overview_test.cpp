@@ -86,6 +86,23 @@ TEST(Overview, ComparesDevicesWithTheFirst) {
   expect_fits(text);
 }
 
+TEST(Overview, PrefersTheStepOfWhichTheMostLayersHaveATime) {
+  Record other_op = layer("up", 1, 20), without = layer("down", 1, 20), slow = layer("gate", 1, 500);
+  other_op.info.op = without.info.op = "linear_b";
+  without.status = Status::Unsupported;
+  without.perf.reset();
+  Record gate_b = layer("gate", 1, 20);
+  gate_b.info.op = "linear_b";
+  gate_b.status = Status::Unsupported;
+  gate_b.perf.reset();
+  Record down_a = layer("down", 1, 40);
+  down_a.status = Status::Unsupported;
+  down_a.perf.reset();
+  const std::vector<RunReport> reports = {
+      report_on("A", {layer("up", 1, 100), down_a, slow, other_op, without, gate_b})};
+  EXPECT_THAT(overview_text(reports, width), HasSubstr(">= 6.000"));
+}
+
 TEST(Steps, AreTheSumOverTheLayersByDeviceTheFastestFirst) {
   const std::vector<RunReport> reports = {report_on("A", {layer("up", 1, 100), layer("down", 1, 50),
                                                           layer("up", 512, 900), layer("down", 512, 600)}),

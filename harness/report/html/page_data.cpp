@@ -242,7 +242,7 @@ class PageData::Impl {
   void add(const Track& track, const RunReport& newest, const RunReport* base) {
     begin_device(newest.run);
     std::optional<RunComparison> comparison;
-    if (base) comparison = compare_runs({*base}, {newest}, {}, noise_);
+    if (base) comparison = compare_runs({*base}, {newest}, {.allow_tuning = true}, noise_);
     const std::vector<PageRow> rows = rows_of(newest, comparison ? &*comparison : nullptr);
     const RecordsByKey before = records_of(base);
     add_track(track, newest, base, comparison ? &*comparison : nullptr);

@@ -187,6 +187,14 @@ TEST(PageData, JudgesTheNewestRunAgainstItsBaseAndKeepsWhatIsGone) {
       << "the first night does not have the row";
 }
 
+TEST(PageData, ComparesNightsWithDifferentTuningFiles) {
+  Record tuned = test::timed("a", "fused", 2);
+  tuned.info.tuned = "local_size=64 (line 12)";
+  const auto parts = parts_of(
+      page_parts({run_of("2026-01-01", {test::timed("a", "fused", 2)}), run_of("2026-01-02", {tuned})}));
+  EXPECT_EQ(parts.at("core").at("devices").at(0).at("tracks").at(0).at("base").at("id"), "2026-01-01");
+}
+
 TEST(PageData, TellsThatTheMachineWasSlower) {
   const auto rows = [](double unchanged, double changed, const std::string& program) {
     std::vector<Record> records;

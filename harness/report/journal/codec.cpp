@@ -378,8 +378,9 @@ void Decoder::take_rows(const Json& plan, std::vector<RowInfo> rows, RunListener
 void Decoder::check_block(const Block& block) {
   for (const double ns : block.samples_ns) json_fields::check_time(ns, "block.samples_ns");
   json_fields::check_not_negative(block.probe_ns, "block.probe_ns");
-  if (block.batch < 1) {
-    throw Error(fmt::format("the field 'block.batch' is {}, which is not a number of programs", block.batch));
+  if (block.batch < 1 || block.batch > Block::most_batch) {
+    throw Error(fmt::format("the field 'block.batch' is {}, which is not a number of programs from 1 to {}",
+                            block.batch, Block::most_batch));
   }
 }
 

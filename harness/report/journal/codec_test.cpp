@@ -469,7 +469,9 @@ TEST(Decoder, RefusesNegativeTimes) {
            std::pair(block + R"(1,"samples_ns":[100],"probe_ns":-1})",
                      "the field 'block.probe_ns' is -1, and no time is negative"),
            std::pair(block + R"(-1,"samples_ns":[100]})",
-                     "the field 'block.batch' is -1, which is not a number of programs"),
+                     "the field 'block.batch' is -1, which is not a number of programs from 1 to 20000"),
+           std::pair(block + R"(20001,"samples_ns":[100]})",
+                     "the field 'block.batch' is 20001, which is not a number of programs from 1 to 20000"),
            std::pair(
                std::string(R"({"event":"end","row":0,"status":"PASS","perf":{"energy":{"joules":-1}}})"),
                "the field 'end.perf.energy.joules' is -1, and no energy is negative"),

@@ -98,7 +98,7 @@ void note_comparisons(std::span<Record> records, std::span<const ComparedPair> p
 }
 
 Rivals::Key Rivals::key_of(const RowInfo& info) {
-  return {info.group, info.cache, asked_forms(info)};
+  return {info.group, info.cache, asked_forms(info), info.versus};
 }
 
 void Rivals::add(const Record& record) {

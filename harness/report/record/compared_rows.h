@@ -74,7 +74,7 @@ class Rivals {
   std::optional<double> regret_pct(const Record& record) const;
 
  private:
-  using Key = std::tuple<std::string, std::string, std::string>;  // group, cache, forms
+  using Key = std::tuple<std::string, std::string, std::string, bool>;  // group, cache, forms, versus
   static Key key_of(const RowInfo& info);
 
   std::map<Key, double> best_us_;

@@ -59,7 +59,9 @@ TEST(Regret, RowsOfOtherDataOrAnotherCacheAreNoRivals) {
   Record other_data = rival(3), cold = rival(4);
   other_data.info.group = "another";
   cold.info.cache = "cold";
-  EXPECT_NEAR(regret_among({other_data, cold, rival(16)}).value(), -25, 1e-9);
+  Record other_shaders = rival(3);
+  other_shaders.info.versus = true;
+  EXPECT_NEAR(regret_among({other_data, cold, other_shaders, rival(16)}).value(), -25, 1e-9);
 }
 
 TEST(Regret, RowsOfOtherFormsAreNoRivalsButThoseOfOneAliasAre) {

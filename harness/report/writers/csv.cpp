@@ -77,7 +77,7 @@ void write_csv(const RunReport& report, Wanted is_wanted, const std::vector<Colu
 
 std::string csv_row(const std::vector<std::string>& cells) {
   std::string text;
-  for (const std::string& value : cells) text += (text.empty() ? "" : ",") + cell(value);
+  for (std::size_t i = 0; i < cells.size(); ++i) text += (i == 0 ? "" : ",") + cell(cells[i]);
   return text + "\r\n";
 }
 

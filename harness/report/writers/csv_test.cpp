@@ -344,6 +344,10 @@ TEST(Csv, TakesEachRecordInOneOfTheTwo) {
   EXPECT_EQ(rows_of(test::perf_csv(report)).size(), 3U);
 }
 
+TEST(Csv, KeepsThePlacesOfEmptyCells) {
+  EXPECT_EQ(csv_row({"", "", "a", ""}), ",,a,\r\n");
+}
+
 /// What reports/README.md recommends to readers of the files.
 std::string without_mark(std::string cell) {
   const std::size_t at = cell.find_first_not_of('\'');

@@ -78,12 +78,12 @@ write_exit_code() {
 main() {
   local slug name status=0 lost=0 judge=(verdict "$night" --last-good "$farm/last-good")
   while IFS=$'\t' read -r slug _ name _ <&8; do
-    merge "$slug" "$name" || lost=1
+    # The verdict may then be of an earlier report of the device.
+    merge "$slug" "$name" || { lost=1 && judge+=(--keep-last-good "$slug"); }
     judge+=(--expect-slug "$slug")
   done 8<"$night/devices.tsv"
   [[ " ${options[*]} " != *" --strict "* ]] || judge+=(--strict)
   [[ ! -f $farm/run-noise.csv ]] || judge+=(--run-noise "$farm/run-noise.csv")
-  ((!lost)) || judge+=(--keep-last-good) # the verdict may then be of an earlier report of the device
   "$assay" "${judge[@]}" || status=$?
   tell_fuzzed || ((status != 0)) || status=1
   all_have_fuzzed || status=3

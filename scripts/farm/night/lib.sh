@@ -83,8 +83,8 @@ given_again() {
   for ((i = 0; i < ${#options[@]}; i++)); do
     case ${options[i]} in
       --shaders=* | --versus-shaders=* | --dump=* | --github-summary=* | --answer-cache=* | --ceiling-store=* | \
-        --worker-command=*) again+=("${options[i]}") ;;
-      --shaders | --versus-shaders | --dump | --github-summary | --answer-cache | --ceiling-store | --worker-command)
+        --worker-command=* | --ops=*) again+=("${options[i]}") ;;
+      --shaders | --versus-shaders | --dump | --github-summary | --answer-cache | --ceiling-store | --worker-command | --ops)
         again+=("${options[@]:i:2}") && i=$((i + 1)) ;;
     esac
   done

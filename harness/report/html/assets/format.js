@@ -59,9 +59,10 @@ export function digitsOf(ticks) {
 }
 
 export function seconds(value) {
-  if (value < 60) return `${significant(value, 3)} s`;
-  const minutes = Math.floor(value / 60);
-  return minutes < 60 ? `${minutes} min ${Math.round(value % 60)} s` :
+  if (value < 59.5) return `${significant(value, 3)} s`;
+  const whole = Math.round(value);
+  const minutes = Math.floor(whole / 60);
+  return minutes < 60 ? `${minutes} min ${whole % 60} s` :
                         `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 

@@ -15,9 +15,9 @@ function stepsOf(core) {
 
 const isWhole = (step) => step.lacking.length === 0;
 
-// Whole steps first, then the fastest.
+// Those that lack the fewest layers first, then the fastest.
 function compareSteps(a, b) {
-  return (isWhole(a) ? 0 : 1) - (isWhole(b) ? 0 : 1) || a.us - b.us;
+  return a.lacking.length - b.lacking.length || a.us - b.us;
 }
 
 function groupBy(items, read) {
