@@ -49,7 +49,7 @@ class MergedShards {
   /// a row that its shard did not reach as MISSING, like the rows of `missing`: a run that resumes the merged
   /// one runs them.
   void tell(const MissingGroups& missing, RunListener& listener) const;
-  /// Whether every shard came to its end, and no rows are missing: the merged run is done then.
+  /// Whether every shard has ended, and no rows are missing: the merged run is done then.
   bool is_complete(const MissingGroups& missing) const;
 
  private:
