@@ -91,15 +91,11 @@ std::vector<Physical> physical_tensors(const Case& test_case) {
   return physical;
 }
 
-/// What an impl derives from the point, such as its scratch, can be too large for any shape where the point
-/// itself is not: that is thrown, and excludes the point like a reason that is returned.
-std::optional<std::string> why_invalid(const Case& test_case) try {
+std::optional<std::string> why_invalid(const Case& test_case) {
   if (const auto impossible = impossible_form(test_case)) return impossible;
   if (!test_case.impl->invalid_reason) return std::nullopt;
   return test_case.impl->invalid_reason(
       ImplPoint{test_case.params, test_case.tensors, test_case.forms, test_case.tune});
-} catch (const Error& error) {
-  return error.what();
 }
 
 }  // namespace assay

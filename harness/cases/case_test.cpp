@@ -59,14 +59,6 @@ TEST(CaseList, ManySmallProductsDoNotMoveTheCasesEachTime) {
 }
 
 /// Such as of a scratch that is too large for any shape. It ended the whole loading.
-TEST(WhyInvalid, IsTheErrorThatAnImplThrows) {
-  Impl impl;
-  impl.invalid_reason = [](const ImplPoint&) -> std::optional<std::string> { throw Error("too large"); };
-  Case made = case_of("a");
-  made.impl = &impl;
-  EXPECT_EQ(why_invalid(made), "too large");
-}
-
 }  // namespace
 
 }  // namespace assay::cases

@@ -1,5 +1,6 @@
 #include "ops/common/tensor_at.h"
 
+#include "harness/base/error.h"
 #include "ops/common/shader_values.h"
 
 #include <fmt/format.h>
@@ -138,6 +139,14 @@ std::optional<std::string> any_too_large(std::span<const TensorSpec> tensors, st
     }
   }
   return std::nullopt;
+}
+
+std::optional<std::string> excluded(const std::function<std::optional<std::string>()>& reason_of_derived) {
+  try {
+    return reason_of_derived();
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 }  // namespace assay::ops

@@ -5,6 +5,7 @@
 #include "harness/tensor/form.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -92,5 +93,8 @@ std::optional<std::string> too_large(const Physical& physical);
 /// Why such kernels cannot take one of a case's tensors in its form, or nothing; the reason begins with the
 /// tensor's name.
 std::optional<std::string> any_too_large(std::span<const TensorSpec> tensors, std::span<const Form> forms);
+/// The reason that `reason_of_derived` returns, or the message of the Error that it throws: tensors that an
+/// impl derives from a point may be larger than any shape can be where the point's own are not.
+std::optional<std::string> excluded(const std::function<std::optional<std::string>()>& reason_of_derived);
 
 }  // namespace assay::ops

@@ -203,7 +203,8 @@ std::optional<std::string> im2col_invalid_reason(const ImplPoint& point) {
   if (point.tuned("product", 0) != 0 && point.tensors.front().dtype != DType::F16) {
     return "matrices of half floats would round x of f32";
   }
-  if (auto reason = too_large(rows_form(point, gathering))) return "columns: " + *reason;
+  if (auto reason = excluded([&] { return too_large(rows_form(point, gathering)); }))
+    return "columns: " + *reason;
   return std::nullopt;
 }
 

@@ -169,7 +169,10 @@ Program build_im2col(const BuildContext& context) {
 std::optional<std::string> im2col_invalid_reason(const ImplPoint& point) {
   if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
   const Gathering gathering(references::checked_convolution(point.params));
-  if (auto reason = too_large(columns_form(Gathering::of_columns(gathering, depth_of(gathering))))) {
+  const auto of_columns = [&] {
+    return too_large(columns_form(Gathering::of_columns(gathering, depth_of(gathering))));
+  };
+  if (auto reason = excluded(of_columns)) {
     return "columns: " + *reason;
   }
   return std::nullopt;

@@ -119,9 +119,11 @@ std::optional<std::string> unfused_invalid_reason(const ImplPoint& point) {
   if (auto reason = any_texture(point)) return reason;
   if (auto reason = sdpa_invalid_reason(point)) return reason;
   const Sdpa op = sdpa_params(point.params);
-  const std::vector<TensorSpec> tensors = softmax_tensors(op);
-  const std::vector<Form> forms(tensors.size(), buffer());
-  return rows_invalid_reason({point.params, tensors, forms, point.tune});
+  return excluded([&] {
+    const std::vector<TensorSpec> tensors = softmax_tensors(op);
+    const std::vector<Form> forms(tensors.size(), buffer());
+    return rows_invalid_reason({point.params, tensors, forms, point.tune});
+  });
 }
 
 // --- one pass -------------------------------------------------------------------------------------------

@@ -83,8 +83,17 @@ std::optional<Case> PointBuilder::build(const PointChoice& choice) {
   set_id(choice);
   if (!has_data) set_data_key();
   if (!has_data) note_data(choice);
-  if (!point_.conv2d.awaits_device) point_.invalid = why_invalid(point_);
+  if (!point_.conv2d.awaits_device) exclude();
   return std::optional(std::move(point_));
+}
+
+/// A manifest's conditions may be impossible to evaluate at one point.
+void PointBuilder::exclude() {
+  try {
+    point_.invalid = why_invalid(point_);
+  } catch (const Error& error) {
+    throw Problem(diagnose(*head_.caret, error.what()));
+  }
 }
 
 const Setting* PointBuilder::find(std::string_view key) const {

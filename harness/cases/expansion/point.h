@@ -65,6 +65,7 @@ class PointBuilder {
   bool set_params();
   bool set_param(const ParamSpec& param);
   void set_impl();
+  void exclude();
   void set_forms();
   void set_form(const TensorSpec& tensor, const Placed<WrittenForm>& written);
   void set_fills();

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -211,6 +213,33 @@ cases:
   EXPECT_EQ(cases.at(1).fills->at("scale"), (FillSpec{FillKind::Constant, 0.5, {}}));
   EXPECT_EQ(cases.at(1).fills->at("zero_point").kind, FillKind::Normal);
   EXPECT_EQ(cases.at(2).fills->at("x"), (FillSpec{FillKind::Constant, std::nullopt, {}}));
+}
+
+/// The fake ops, of which an impl of q8ta_pixel_shuffle cannot tell whether it excludes one point.
+Registry with_impossible_condition() {
+  std::vector<Op> ops(fake_ops().ops().begin(), fake_ops().ops().end());
+  Op& shuffle = *std::ranges::find(ops, "q8ta_pixel_shuffle", &Op::name);
+  shuffle.impls.front().invalid_reason = [](const ImplPoint& point) -> std::optional<std::string> {
+    if (point.params.ints("shape").front() == 2) throw Error("op.yaml:14:28: 100 is divided by zero");
+    return std::nullopt;
+  };
+  return Registry(std::move(ops));
+}
+
+TEST(Language, AConditionThatCannotBeEvaluatedIsAnErrorOfItsCaseAlone) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.write("case.yaml", R"(op: q8ta_pixel_shuffle
+cases:
+  - {name: good, shape: [1, 4, 1, 1], upscale_factor: 2, x: {scale: 1, zero_point: 0}, y: {scale: 1, zero_point: 0}}
+  - {name: bad, shape: [2, 4, 1, 1], upscale_factor: 2, x: {scale: 1, zero_point: 0}, y: {scale: 1, zero_point: 0}}
+)");
+  const Registry ops = with_impossible_condition();
+  const LoadResult loaded = load_cases(std::array{file}, ops);
+  ASSERT_EQ(loaded.cases.size(), 1U);
+  EXPECT_EQ(loaded.cases[0].name, "good");
+  const std::string told = messages(folder, loaded.errors);
+  EXPECT_THAT(told, testing::HasSubstr("case.yaml:4:"));
+  EXPECT_THAT(told, testing::HasSubstr("op.yaml:14:28: 100 is divided by zero"));
 }
 
 TEST(Language, IncludeBringsCasesAndSetsOfOtherFiles) {

@@ -279,6 +279,8 @@ class Scan {
     std::error_code error;
     for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
+      // Where `assay fuzz` runs points: left by one that was killed.
+      if (entry.depth() == 2 && entry->path().filename() == folder_of_runs) entry.disable_recursion_pending();
       if (!entry->is_directory(error))
         return fmt::format("{}/{}", fuzz_name, entry->path().lexically_relative(folder).string());
     }

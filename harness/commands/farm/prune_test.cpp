@@ -431,9 +431,10 @@ TEST_F(Prune, KeepsNightsThatHoldWhatIsNotOurs) {
 TEST_F(Prune, KeepsNightsForWhichFuzzFoundCases) {
   for (int day = 1; day <= 3; ++day) {
     whole_night(day);
-    fs::create_directories(night(day) / "fuzz/acme");
+    fs::create_directories(night(day) / "fuzz/acme/1/runs");
+    test::write_file(night(day) / "fuzz/acme/1/runs/x.yaml", "op: x");
   }
-  test::write_file(night(2) / "fuzz/acme/x_1.yaml", "op: x");
+  test::write_file(night(2) / "fuzz/acme/1/x_1.yaml", "op: x");
   prune({.keep = 1});
   EXPECT_FALSE(fs::exists(night(1)));
   EXPECT_TRUE(fs::exists(night(2) / "acme/journal.jsonl"));

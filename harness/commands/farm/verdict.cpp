@@ -290,6 +290,19 @@ Night judge(const VerdictOptions& options, const Place& place) {
   return night;
 }
 
+/// Refuses a word of --keep-last-good that names no device: the link would be moved.
+void refuse_unknown_kept(const VerdictOptions& options, const Night& night) {
+  for (const std::string& word : options.kept_links) {
+    if (word == "all" || std::ranges::find(night.devices, word, &DeviceNight::slug) != night.devices.end())
+      continue;
+    std::vector<std::string> known{"all"};
+    for (const DeviceNight& device : night.devices) known.push_back(device.slug);
+    throw Error(
+        fmt::format("keeping links of last-good: the night has no device '{}'; known to --keep-last-good: {}",
+                    word, fmt::join(known, ", ")));
+  }
+}
+
 void write(const Night& night, const Place& place) {
   replace_file(place.night / nightly_json_name, night_json(night));
   replace_file(place.night / verdict_text_name, night_text(night));
@@ -329,6 +342,7 @@ bool move_links(Night& night, const Place& place) {
 ExitCode verdict(const VerdictOptions& options, const Terminal& terminal) {
   const Place place = place_of(options);
   Night night = judge(options, place);
+  refuse_unknown_kept(options, night);
   keep_links(night, options.kept_links);
   try {
     write(night, place);

@@ -6,6 +6,7 @@
 #include "harness/report/compare/run_noise.h"
 #include "harness/report/journal/journal.h"
 #include "harness/report/record/device_name.h"
+#include "tests/support/error_text.h"
 #include "tests/support/simulated_series.h"
 #include "tests/support/tell.h"
 
@@ -307,8 +308,10 @@ TEST_F(VerdictOfANight, KeepsTheLinksWhenAsked) {
 
 TEST_F(VerdictOfANight, KeepsTheLinksOfTheDevicesThatAreNamed) {
   run(1, {test::passed("a")});
-  EXPECT_EQ(judge(1, {.kept_links = {"other"}}), ExitCode::Fine);
-  EXPECT_TRUE(fs::exists(last_good("acme")));
+  EXPECT_EQ(
+      test::error_of([&] { judge(1, {.kept_links = {"other"}}); }),
+      "keeping links of last-good: the night has no device 'other'; known to --keep-last-good: all, acme");
+  EXPECT_EQ(judge(1), ExitCode::Fine);
   run(2, {test::passed("a")});
   EXPECT_EQ(judge(2, {.kept_links = {"acme"}}), ExitCode::Fine);
   EXPECT_THAT(fs::canonical(last_good("acme")).string(), HasSubstr(night_name(1)));

@@ -157,8 +157,9 @@ std::vector<DeviceStep> steps_with(std::span<const ModelSteps> reports,
       if (step.model == model && step_size(step) == size) found.push_back({devices[i], &step});
     }
   }
-  std::ranges::stable_sort(
-      found, {}, [](const DeviceStep& of) { return std::pair(!of.step->is_complete(), of.step->sum_us()); });
+  std::ranges::stable_sort(found, {}, [](const DeviceStep& of) {
+    return std::tuple(!of.step->is_complete(), -of.step->timed_layers(), of.step->sum_us());
+  });
   return found;
 }
 
