@@ -3,6 +3,7 @@
 #include "harness/base/error.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

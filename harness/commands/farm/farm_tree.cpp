@@ -8,6 +8,8 @@
 #include "harness/report/journal/recorded_runs.h"
 #include "harness/report/writers/csv.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <fstream>

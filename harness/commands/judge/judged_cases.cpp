@@ -65,7 +65,7 @@ bool has_own_secret_data(const Case* one) {
 /// be judged on secret data too first.
 void put_in_turns(Cases& cases, Draw& draw) {
   draw.shuffle(cases);
-  std::ranges::stable_partition(cases, has_own_secret_data);
+  std::stable_partition(cases.begin(), cases.end(), has_own_secret_data);
   std::map<std::string, std::size_t> taken;
   std::vector<std::pair<std::size_t, const Case*>> by_turn;
   for (const Case* one : cases)

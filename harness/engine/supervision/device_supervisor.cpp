@@ -589,10 +589,11 @@ void DeviceSupervisor::end_missing_rows(const std::string& why) {
     const RowEnd missing{.status = Status::Missing,
                          .reason = fmt::format("{}: {}", how_far, why),
                          .stopped = why == stopped_because};
-    if (start_.give_back)
+    if (start_.give_back) {
       start_.give_back(row, missing);
-    else
+    } else {
       listener_.end(row, missing);
+    }
   }
 }
 

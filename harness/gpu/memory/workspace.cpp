@@ -420,11 +420,12 @@ void Workspace::copy_to(std::span<Workspace* const> others, std::span<const Reso
     const std::vector<State::Copy> more = state_->copies(*other->state_, resources);
     copies.insert(copies.end(), more.begin(), more.end());
   }
-  const auto through_buffer = std::ranges::partition(
-      copies, [](const State::Copy& copy) { return !copies_through_buffer(*copy.from); });
-  for (const State::Copy& copy : through_buffer)
-    staging_of(state_->device).copy(std::get<Image>(*copy.from), std::get<Image>(*copy.to));
-  copies.erase(through_buffer.begin(), through_buffer.end());
+  const auto through_buffer = std::partition(copies.begin(), copies.end(), [](const State::Copy& copy) {
+    return !copies_through_buffer(*copy.from);
+  });
+  for (auto copy = through_buffer; copy != copies.end(); ++copy)
+    staging_of(state_->device).copy(std::get<Image>(*copy->from), std::get<Image>(*copy->to));
+  copies.erase(through_buffer, copies.end());
   if (copies.empty()) return;
   Submission submission(state_->device, "copying a workspace on the device");
   const DeviceTable& table = state_->device.table;
