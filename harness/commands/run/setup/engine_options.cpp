@@ -49,9 +49,9 @@ void check_folder(const std::string& option, const std::filesystem::path& folder
         option, folder.string(), found.unused.empty() ? "no shaders" : first_names(found.unused, most_named),
         first_names(names_of(kernels), most_named)));
   }
-  log << printable(
-      fmt::format("shaders   from '{}': {}{}\n", folder.string(), fmt::join(found.used, ", "),
-                  found.unused.empty() ? "" : fmt::format("; not used: {}", first_names(found.unused, most_named))));
+  log << printable(fmt::format(
+      "shaders   from '{}': {}{}\n", folder.string(), fmt::join(found.used, ", "),
+      found.unused.empty() ? "" : fmt::format("; not used: {}", first_names(found.unused, most_named))));
 }
 
 /// Minimum number of blocks per row. Two runs of one program must not look different: with 7 blocks per side,
