@@ -225,6 +225,13 @@ void add_absent(std::map<std::string, DeviceFolder>& devices, const VerdictOptio
   }
 }
 
+/// The words that stand for devices of the night.
+std::vector<std::string> words_for_devices(const Night& night) {
+  std::vector<std::string> words{"all"};
+  for (const DeviceNight& device : night.devices) words.push_back(device.slug);
+  return words;
+}
+
 /// Refuses a word of --accept that names no device and fits no row that is worse.
 void refuse_unknown_acceptance(const VerdictOptions& options, const Night& night) {
   for (const std::string& word : options.accepted) {
@@ -234,12 +241,10 @@ void refuse_unknown_acceptance(const VerdictOptions& options, const Night& night
              });
     };
     if (word == "all" || std::ranges::any_of(night.devices, is_meant)) continue;
-    std::vector<std::string> known{"all"};
-    for (const DeviceNight& device : night.devices) known.push_back(device.slug);
     throw Error(fmt::format(
         "accepting regressions: the night has no device '{0}', and no row with the id '{0}' is worse than in "
         "a last good night; known to --accept: {1}, and the ids of rows that are worse",
-        word, fmt::join(known, ", ")));
+        word, fmt::join(words_for_devices(night), ", ")));
   }
 }
 
@@ -292,11 +297,9 @@ Night judge(const VerdictOptions& options, const Place& place) {
 
 /// Refuses a word of --keep-last-good that names no device: the link would be moved.
 void refuse_unknown_kept(const VerdictOptions& options, const Night& night) {
+  const std::vector<std::string> known = words_for_devices(night);
   for (const std::string& word : options.kept_links) {
-    if (word == "all" || std::ranges::find(night.devices, word, &DeviceNight::slug) != night.devices.end())
-      continue;
-    std::vector<std::string> known{"all"};
-    for (const DeviceNight& device : night.devices) known.push_back(device.slug);
+    if (std::ranges::find(known, word) != known.end()) continue;
     throw Error(
         fmt::format("keeping links of last-good: the night has no device '{}'; known to --keep-last-good: {}",
                     word, fmt::join(known, ", ")));
@@ -306,10 +309,6 @@ void refuse_unknown_kept(const VerdictOptions& options, const Night& night) {
 void write(const Night& night, const Place& place) {
   replace_file(place.night / nightly_json_name, night_json(night));
   replace_file(place.night / verdict_text_name, night_text(night));
-}
-
-void keep_all_links(Night& night) {
-  for (DeviceNight& device : night.devices) device.becomes_last_good = false;
 }
 
 void keep_links(Night& night, const std::vector<std::string>& kept) {
@@ -348,7 +347,7 @@ ExitCode verdict(const VerdictOptions& options, const Terminal& terminal) {
     write(night, place);
     if (!move_links(night, place)) write(night, place);
   } catch (const Error&) {  // the night verdict is still printed
-    keep_all_links(night);
+    keep_links(night, {"all"});
     terminal.out << night_text(night);
     throw;
   }

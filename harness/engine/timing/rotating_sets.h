@@ -202,7 +202,7 @@ class RotatingSets {
   std::size_t programs_ahead(const gpu::TimedRun& run, const Turn& turn) const;
   void run_ahead(const Turn& turn, std::size_t programs, double timeout_s);
   gpu::Timing submit(const gpu::TimedRun& asked, Turn turn, double timeout_s);
-  /// Whether so many programs in one submission may take too long.
+  /// Whether one submission of this number of programs may be longer than `longest_ns`.
   bool is_too_long(std::size_t programs) const;
   void note_run(const Turn& turn, std::size_t first, std::size_t programs);
   void write_again(std::size_t set, double timeout_s);
