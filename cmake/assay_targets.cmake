@@ -11,7 +11,7 @@
 # others.
 #
 # The standard headers that most sources include are precompiled once for all modules, which saves a third of their
-# compile time. A source still includes what it needs: the asan preset, scripts/dev/odr.sh and clang-tidy do without them.
+# compile time. A source still includes what it needs: scripts/dev/odr.sh and clang-tidy do without them.
 function(assay_module name)
   cmake_parse_arguments(ARG "NO_TEST;FAST;EACH_ALONE" "" "DIR;APART;LINKS;TEST_LINKS" ${ARGN})
   assay_module_files(sources tests "${ARG_DIR}")
@@ -26,7 +26,7 @@ function(assay_module name)
   endif()
   target_link_libraries(assay_${name} PUBLIC ${ARG_LINKS} PRIVATE assay_options)
   target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
-  if(ASSAY_PRECOMPILE AND NOT ASSAY_SANITIZE)
+  if(ASSAY_PRECOMPILE)
     assay_precompiled()
     # ccache needs the first option for GCC's precompiled headers. With a precompiled <string>, GCC 12 falsely reports
     # the two warnings for `"literal" + std::string`.
@@ -121,7 +121,7 @@ function(assay_test name)
   assay_together(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} assay_test_support assay_options GTest::gmock GTest::gtest_main)
   target_compile_definitions(${name} PRIVATE ASSAY_SOURCE_DIR=".")
-  target_compile_options(${name} PRIVATE -O0)
+  target_compile_options(${name} PRIVATE ${ASSAY_TEST_CODE})
   if(ASSAY_PRECOMPILE)
     target_compile_options(${name} PRIVATE -fpch-preprocess) # ccache needs it for GCC's precompiled headers
     target_precompile_headers(${name} REUSE_FROM assay_test_support)

@@ -9,11 +9,13 @@
 namespace assay {
 namespace {
 
+/// Least probability that an interval has the median. As it ends at order statistics, it has more for most
+/// numbers of values: 97.9 % for 10, 93.5 % for 11.
 constexpr double interval_confidence = 0.93;
 
 /// Returns the largest k, 1 or more, for which the median lies between order statistics k and n+1-k (1-based)
-/// of n values with the probability interval_confidence: 1 - 2 * P(Binomial(n, 1/2) < k). Sums logarithms, as
-/// 2^-n is no double for n of a thousand values.
+/// of n values with at least the probability interval_confidence: 1 - 2 * P(Binomial(n, 1/2) < k). Sums
+/// logarithms, as 2^-n is no double for n of a thousand values.
 int order_statistic_below_median(int n) {
   double log_term = -n * std::log(2.0);  // of P(Binomial(n, 1/2) = k)
   double below = std::exp(log_term);     // P(Binomial(n, 1/2) <= k)

@@ -23,7 +23,8 @@ double median(std::vector<double> values);
 Summary summarize(std::vector<double> values);
 
 /// A distribution-free confidence interval of the median: two order statistics that enclose it with at least
-/// 93 % probability (binomial; for five values they are the smallest and the largest, 93.75 %).
+/// 93 % probability (binomial; for five values they are the smallest and the largest, 93.75 %; for ten or
+/// more the probability is 93 to 98 %, by their number).
 struct MedianInterval {
   double low = 0;
   double high = 0;

@@ -234,6 +234,12 @@ std::string significant(double value, int digits) {
   return number_text(value, std::chars_format::general, digits);
 }
 
+std::string readable(double value, int digits) {
+  // From here on, `digits` digits round to a power of ten, which significant() gives an exponent.
+  const double least_with_exponent = std::pow(10, digits) - 0.5;
+  return std::abs(value) >= least_with_exponent ? fixed(value, 0) : significant(value, digits);
+}
+
 std::string binary_bytes(std::uint64_t bytes) {
   constexpr std::array units = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;

@@ -50,6 +50,9 @@ std::string shortest(double value);
 std::string fixed(double value, int digits);
 /// Returns at most `digits` significant digits: "0.00123457", "1.5e+20".
 std::string significant(double value, int digits);
+/// Returns a figure for people to read: like significant(), but a large one is a whole number without an
+/// exponent: "0.00123", "24060" for 4.
+std::string readable(double value, int digits);
 
 /// Returns a size in the largest binary unit that keeps the number whole: "64 KiB".
 std::string binary_bytes(std::uint64_t bytes);

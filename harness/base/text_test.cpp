@@ -108,6 +108,17 @@ TEST(Significant, DropsWhatIsNotThere) {
   EXPECT_EQ(significant(std::nan(""), 3), "nan");
 }
 
+TEST(Readable, HasNoExponentForLargeFigures) {
+  EXPECT_EQ(readable(0.0012345, 3), "0.00123");
+  EXPECT_EQ(readable(8550, 4), "8550");
+  EXPECT_EQ(readable(17130.4, 4), "17130");
+  EXPECT_EQ(readable(9999.4, 4), "9999");
+  EXPECT_EQ(readable(9999.6, 4), "10000") << "four digits of it are 1e+04";
+  EXPECT_EQ(readable(-1739.6, 3), "-1740");
+  EXPECT_EQ(readable(std::nan(""), 3), "nan");
+  EXPECT_EQ(readable(HUGE_VAL, 3), "inf");
+}
+
 TEST(BinaryBytes, AreWholeInTheLargestUnit) {
   EXPECT_EQ(binary_bytes(0), "0 B");
   EXPECT_EQ(binary_bytes(1000), "1000 B");

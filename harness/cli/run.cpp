@@ -1,3 +1,4 @@
+#include "harness/base/error.h"
 #include "harness/cli/command.h"
 #include "harness/cli/command_line.h"
 #include "harness/cli/options_of_run.h"
@@ -10,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 
@@ -19,8 +21,17 @@ namespace {
 constexpr const char* stopping =
     "\nstopping after the row that is running; another signal, a second or more later, stops immediately\n";
 
+/// Refuses options that contradict each other: one of them would be ignored silently.
+void refuse_contradictions(const app::RunOptions& asked) {
+  if (!asked.rows.times_secret_data || asked.secret_seed != std::uint64_t{0}) return;
+  throw Error(
+      "choosing data: --secret-seed 0 makes no secret data, and --time-secret-data times rows on such data: "
+      "leave one of them out");
+}
+
 /// Returns the requested options, with the shard that the command line or the environment names.
 app::RunOptions options_of_new_run(const app::RunOptions& asked) {
+  refuse_contradictions(asked);
   app::RunOptions options = asked;
   options.shard = app::asked_shard(asked.cases.shard, std::getenv);
   return options;

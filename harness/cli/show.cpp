@@ -1,3 +1,4 @@
+#include "harness/base/error.h"
 #include "harness/cli/command.h"
 #include "harness/cli/shared_options.h"
 #include "harness/commands/read/report.h"
@@ -45,8 +46,21 @@ void declare_show(CLI::App& app, app::ShowOptions& options) {
   app.add_option("--op", options.ops,
                  "The ops that a question considers (name or glob; repeatable; default: all)")
       ->allow_extra_args(false);
-  app.add_flag("--dot", options.dot, "Print only the plan of a chain, as a Graphviz graph");
-  app.add_flag("--samples", options.samples, "Also print every raw sample, by block");
+  CLI::Option* dot =
+      app.add_flag("--dot", options.dot, "Print only the plan of a chain, as a Graphviz graph");
+  CLI::Option* samples =
+      app.add_flag("--samples", options.samples, "Also print every raw sample, by block")->excludes(dot);
+  for (const char* question : {"--worst", "--slowest", "--furthest-from-ceiling", "--group"})
+    samples->excludes(question);
+}
+
+ExitCode show(const app::ShowOptions& options, const Context&) {
+  if (!options.ops.empty() && !options.asks()) {
+    throw Error(
+        "showing rows: --op chooses the rows of a question: ask for --worst, --slowest, "
+        "--furthest-from-ceiling or --group");
+  }
+  return app::show(options, terminal());
 }
 
 }  // namespace
@@ -54,8 +68,7 @@ void declare_show(CLI::App& app, app::ShowOptions& options) {
 void add_show(Commands& commands) {
   commands.add<app::ShowOptions>(
       "show", "Print everything a report knows about one case, or answer a question about its rows",
-      declare_show,
-      [](const app::ShowOptions& options, const Context&) { return app::show(options, terminal()); });
+      declare_show, show);
 }
 
 }  // namespace assay::cli

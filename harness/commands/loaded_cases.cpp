@@ -1,8 +1,10 @@
 #include "harness/commands/loaded_cases.h"
 
 #include "harness/base/error.h"
+#include "harness/base/text.h"
 #include "harness/cases/expansion/load_options.h"
 #include "harness/cases/expansion/node_cases.h"
+#include "harness/cases/yaml/nearest.h"
 #include "harness/commands/find_report.h"
 #include "harness/report/journal/recorded_runs.h"
 
@@ -50,6 +52,35 @@ void name_unmatched_globs(std::string_view filter, std::span<const Case> cases, 
     errors << fmt::format("note: {} more parts of --filter match no case\n",
                           unmatched.size() - most_named_globs);
   }
+}
+
+/// Names the values of an option that select nothing beside others that do; `name_of` is what they select by.
+template <class NameOf>
+void name_unmatched_values(const char* option, const std::vector<std::string>& values,
+                           std::span<const Case> cases, NameOf name_of, std::ostream& errors) {
+  if (values.size() < 2) return;
+  std::set<std::string> names;
+  for (const Case& test_case : cases) names.insert(name_of(test_case));
+  const std::vector<std::string> known(names.begin(), names.end());
+  const auto is_unmatched = [&](const std::string& value) {
+    return std::ranges::none_of(known, [&](const std::string& name) { return glob_matches(value, name); });
+  };
+  if (std::ranges::all_of(values, is_unmatched)) return;  // an error follows
+  for (const std::string& value : values) {
+    if (!is_unmatched(value)) continue;
+    const std::string meant = cases::nearest(value, known);
+    errors << fmt::format("note: '{}' of {} matches no case{}\n", printable_line(value), option,
+                          meant.empty() ? "" : fmt::format("; did you mean '{}'?", meant));
+  }
+}
+
+/// Names what was asked for and is not run, as it may be mistyped.
+void name_unmatched(const CaseOptions& options, std::span<const Case> cases, std::ostream& errors) {
+  name_unmatched_globs(options.filter, cases, errors);
+  name_unmatched_values(
+      "--op", options.ops, cases, [](const Case& one) { return one.op->name; }, errors);
+  name_unmatched_values(
+      "--impl", options.impls, cases, [](const Case& one) { return one.impl->name; }, errors);
 }
 
 bool has_tunable(const Case& test_case, std::string_view name) {
@@ -223,7 +254,7 @@ LoadResult load_and_complain(const CaseOptions& options, const Registry& registr
            << (loaded.cases.empty() ? "; no case is left, and the exit code is 2\n"
                                     : "; the other cases are used, and the exit code will be 2\n");
   }
-  if (options.values.empty() && !options.replays) name_unmatched_globs(options.filter, loaded.cases, errors);
+  if (options.values.empty() && !options.replays) name_unmatched(options, loaded.cases, errors);
   return loaded;
 }
 

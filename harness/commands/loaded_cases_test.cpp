@@ -86,12 +86,14 @@ class VariedCases : public ::testing::Test {
     return load(options, options.paths(), registry);
   }
 
-  /// What is said about a filter.
-  std::string notes_of(const std::string& filter) {
+  /// What is said about options that select cases.
+  std::string notes_of(CaseOptions options) {
     std::ostringstream errors;
-    load_and_complain({.files = {folder.write("c.yaml", two_cases)}, .filter = filter}, registry, errors);
+    options.files = {folder.write("c.yaml", two_cases)};
+    load_and_complain(options, registry, errors);
     return errors.str();
   }
+  std::string notes_of(const std::string& filter) { return notes_of(CaseOptions{.filter = filter}); }
 
   std::vector<std::string> ids(const CaseOptions& options) {
     const LoadResult loaded = load_with(options);
@@ -114,6 +116,17 @@ TEST_F(VariedCases, NameThePartsOfAFilterThatSelectNothing) {
                               "q8ta_pixel_shuffle/timed/"),
                     EndsWith("\n")));
   EXPECT_THAT(notes_of("*small*:a:b:c:d:e:f"), HasSubstr("note: 2 more parts of --filter match no case\n"));
+}
+
+TEST_F(VariedCases, NameTheOpsAndImplsThatSelectNothing) {
+  EXPECT_EQ(notes_of(CaseOptions{.impls = {"fused", "un*"}}), "");
+  EXPECT_EQ(notes_of(CaseOptions{.impls = {"fusd"}}), "") << "an error follows";
+  EXPECT_EQ(notes_of(CaseOptions{.impls = {"fusd", "tiled"}}), "") << "an error follows";
+  EXPECT_EQ(notes_of(CaseOptions{.impls = {"fused", "unfusd", "tiled"}}),
+            "note: 'unfusd' of --impl matches no case; did you mean 'unfused'?\n"
+            "note: 'tiled' of --impl matches no case\n");
+  EXPECT_EQ(notes_of(CaseOptions{.ops = {"q8ta_pixel_shufle", "q8ta_pixel_shuffle"}}),
+            "note: 'q8ta_pixel_shufle' of --op matches no case; did you mean 'q8ta_pixel_shuffle'?\n");
 }
 
 TEST_F(VariedCases, HaveTheValueThatIsSetInsteadOfAProduct) {
@@ -193,6 +206,7 @@ TEST_F(VariedCases, SayWhereAValueIsWrong) {
   EXPECT_THAT(error_of("shape=[1, 7, 2, 2]"), HasSubstr("--set:1:8: error: shape 1x7x2x2 has 7 channels"));
   EXPECT_THAT(error_of("shap=[1, 8]"), HasSubstr("--set:1:1: error: unknown key 'shap'"));
   EXPECT_THAT(error_of("shape"), HasSubstr("'shape' names no key: write KEY=VALUE"));
+  EXPECT_THAT(error_of("shape\nPASS"), HasSubstr("'shape\\x0aPASS' names no key"));
   EXPECT_THAT(error_of("shape="), HasSubstr("is no value of a key"));
   EXPECT_THAT(error_of("shape=[1,"), HasSubstr("--set:1:11: error: YAML syntax"));
   EXPECT_THAT(error_of("name=other"), HasSubstr("would rename the case"));

@@ -186,6 +186,10 @@ std::vector<std::filesystem::path> expectation_files(std::span<const std::filesy
   for (const std::filesystem::path& place : places) {
     std::vector<std::filesystem::path> here{place};
     if (std::filesystem::is_directory(place)) here = cases::yaml_files_in(place);
+    if (here.empty()) {
+      throw Error(fmt::format("reading rules: there is no file with rules (*.yaml) in the folder '{}'",
+                              printable_line(place.string())));
+    }
     found.insert(found.end(), here.begin(), here.end());
   }
   return found;

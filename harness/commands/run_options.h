@@ -5,7 +5,7 @@
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_options.h"
 #include "harness/op/op.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/run_info.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +74,7 @@ struct CaseOptions {
 };
 
 /// The files with rules in these places: a file itself, and the *.yaml files directly in a folder, sorted.
+/// Throws Error if a folder has none: its rules may be in files with another suffix.
 std::vector<std::filesystem::path> expectation_files(std::span<const std::filesystem::path> places);
 
 /// Throws Error(Usage) saying that none of these cases is selected, by which options, and what may have been

@@ -46,6 +46,16 @@ TEST(CasePaths, AreOutsideOfWhatIsNotTrusted) {
               Not(HasSubstr("the submission's")));
 }
 
+TEST(ExpectationFiles, OfAFolderWithoutAnyAreAnError) {
+  const test::TemporaryFolder folder;
+  folder.write("rules/gpu.yml", "device: a\n");
+  const std::vector<std::filesystem::path> places{folder / "rules"};
+  EXPECT_THAT(test::error_of([&] { expectation_files(places); }),
+              HasSubstr("there is no file with rules (*.yaml) in the folder '" + places[0].string() + "'"));
+  const std::filesystem::path rules = folder.write("rules/gpu.yaml", "device: a\n");
+  EXPECT_EQ(expectation_files(places), std::vector{rules});
+}
+
 TEST(NothingSelected, NamesTheIdsNearestToAFilter) {
   EXPECT_THAT(refusal({.filter = "flip/smal/*"}),
               HasSubstr("none of 2 is selected by --filter 'flip/smal/*'; the nearest: flip/small/plain; "));

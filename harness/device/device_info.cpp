@@ -123,8 +123,10 @@ std::string to_string(const TimerCalibration& timer) {
 }
 
 std::string_view name_of(Feature feature) {
-  static constexpr Names<14> names{"storageBuffer8BitAccess",
+  static constexpr Names<23> names{"storageBuffer8BitAccess",
                                    "storageBuffer16BitAccess",
+                                   "uniformAndStorageBuffer8BitAccess",
+                                   "uniformAndStorageBuffer16BitAccess",
                                    "shaderInt8",
                                    "shaderInt16",
                                    "shaderFloat16",
@@ -132,9 +134,16 @@ std::string_view name_of(Feature feature) {
                                    "shaderIntegerDotProduct",
                                    "subgroupArithmetic",
                                    "subgroupShuffle",
+                                   "subgroupVote",
+                                   "subgroupBallot",
+                                   "subgroupShuffleRelative",
+                                   "subgroupClustered",
+                                   "subgroupQuad",
                                    "subgroupSizeControl",
                                    "computeFullSubgroups",
                                    "shaderRoundingModeRTEFloat32",
+                                   "vulkanMemoryModel",
+                                   "vulkanMemoryModelDeviceScope",
                                    "VK_KHR_cooperative_matrix",
                                    "VK_NV_cooperative_matrix"};
   return name_in(names, feature);

@@ -99,19 +99,28 @@ std::string to_string(const TimerCalibration& timer);
 
 /// A device feature that an impl may need; its name is what UNSUPPORTED(...) prints.
 enum class Feature : std::uint8_t {
-  Storage8,   ///< 8-bit storage buffers
-  Storage16,  ///< 16-bit storage buffers
-  Int8,       ///< 8-bit arithmetic
+  Storage8,         ///< 8-bit storage buffers
+  Storage16,        ///< 16-bit storage buffers
+  UniformStorage8,  ///< 8-bit values in uniform blocks, too
+  UniformStorage16,
+  Int8,  ///< 8-bit arithmetic
   Int16,
   Float16,  ///< 16-bit float arithmetic
   Int64,
   DotProduct,  ///< VK_KHR_shader_integer_dot_product, packed 4x8 bit
   SubgroupArithmetic,
   SubgroupShuffle,
+  SubgroupVote,
+  SubgroupBallot,
+  SubgroupShuffleRelative,
+  SubgroupClustered,
+  SubgroupQuad,
   SubgroupSizeControl,
   /// A dispatch may require a subgroup size from the device's range, and that all subgroups are full.
   FullSubgroups,
   RoundsToEven32,  ///< a shader may require that float32 results are rounded to nearest even
+  MemoryModel,     ///< Vulkan's memory model, which cooperative matrices need
+  MemoryModelDeviceScope,
   CooperativeMatrixKhr,
   CooperativeMatrixNv,
 };

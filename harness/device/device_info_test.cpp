@@ -174,6 +174,9 @@ TEST(DeviceInfoTest, FeaturesAreCalledWhatVulkanCallsThem) {
   EXPECT_EQ(name_of(Feature::Float16), "shaderFloat16");
   EXPECT_EQ(name_of(Feature::DotProduct), "shaderIntegerDotProduct");
   EXPECT_EQ(name_of(Feature::CooperativeMatrixNv), "VK_NV_cooperative_matrix");
+  EXPECT_EQ(name_of(Feature::UniformStorage8), "uniformAndStorageBuffer8BitAccess");
+  EXPECT_EQ(name_of(Feature::SubgroupQuad), "subgroupQuad");
+  EXPECT_EQ(name_of(Feature::MemoryModelDeviceScope), "vulkanMemoryModelDeviceScope");
 }
 
 TEST(DeviceInfoTest, ADeviceHasTheFeaturesThatAreListed) {

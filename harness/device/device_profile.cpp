@@ -61,6 +61,31 @@ std::vector<TextureSupport> textures_of_both(const DeviceInfo& real, const Devic
   return both;
 }
 
+constexpr std::array first_operations{Feature::SubgroupArithmetic, Feature::SubgroupShuffle};
+constexpr std::array later_operations{Feature::SubgroupVote, Feature::SubgroupBallot,
+                                      Feature::SubgroupShuffleRelative, Feature::SubgroupClustered,
+                                      Feature::SubgroupQuad};
+
+/// Profiles and reports of an older assay name fewer features. One with some operations of subgroups and none
+/// of the later ones does not know these: such a feature is then as the device has it. So is the memory model
+/// where the profile's version of Vulkan requires it.
+bool may_have(const DeviceInfo& profile, Feature feature) {
+  const auto has = [&](Feature one) { return profile.has(one); };
+  if (has(feature)) return true;
+  if (std::ranges::find(later_operations, feature) != later_operations.end()) {
+    return std::ranges::any_of(first_operations, has) && std::ranges::none_of(later_operations, has);
+  }
+  const bool is_memory_model = feature == Feature::MemoryModel || feature == Feature::MemoryModelDeviceScope;
+  return is_memory_model &&
+         (profile.api_version.starts_with("1.3") || profile.api_version.starts_with("1.4"));
+}
+
+std::vector<Feature> features_of_both(const DeviceInfo& real, const DeviceInfo& other) {
+  std::vector<Feature> both = real.features;
+  std::erase_if(both, [&](Feature feature) { return !may_have(other, feature); });
+  return both;
+}
+
 void take_away_sizes(DeviceInfo& device) {
   std::erase_if(device.features, [](Feature feature) {
     return feature == Feature::SubgroupSizeControl || feature == Feature::FullSubgroups;
@@ -88,7 +113,7 @@ DeviceInfo restricted(const DeviceInfo& real, const DeviceProfile& profile) {
   device.name = real.name + of_profile(profile.name);
   device.as_if = profile.name;
   device.as_if_type = other.type;
-  device.features = in_both(real.features, other.features);
+  device.features = features_of_both(real, other);
   device.extensions = in_both(real.extensions, other.extensions);
   device.cooperative_shapes = in_both(real.cooperative_shapes, other.cooperative_shapes);
   device.textures = textures_of_both(real, other);

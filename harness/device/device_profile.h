@@ -30,7 +30,8 @@ std::string profile_json(const DeviceInfo& device);
 /// Returns what a device can do when it is to work as the profile's: the smaller of both limits and the
 /// features and matrix shapes that both have. What only guides choices (shader cores, whether dot products
 /// are accelerated, the kind of device) is the profile's; what the device is (driver, memory, timestamps)
-/// stays. Its name says so: "llvmpipe as vulkan_1_1_minimum".
+/// stays. Its name says so: "llvmpipe as vulkan_1_1_minimum". Operations of subgroups that an older
+/// assay did not write, and the memory model that Vulkan 1.3 requires, are as the device has them.
 ///
 /// Subgroups have the profile's size if the device can be asked for it, else the nearest for which it can be
 /// asked among the profile's sizes. If there is none they have the device's size, and no dispatch may require

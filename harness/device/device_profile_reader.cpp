@@ -20,7 +20,6 @@ namespace {
 
 using Json = nlohmann::json;
 using Structures = std::span<const char* const>;
-using profile_form::arithmetic_bit;
 using profile_form::compute_stage;
 using profile_form::dot_product_properties;
 using profile_form::feature_members;
@@ -29,8 +28,9 @@ using profile_form::float_properties;
 using profile_form::limit_members;
 using profile_form::LimitMember;
 using profile_form::most_u32;
-using profile_form::shuffle_bit;
 using profile_form::size_properties;
+using profile_form::subgroup_operations;
+using profile_form::SubgroupOperation;
 using profile_form::type_names;
 
 constexpr std::size_t most_levels = 32;                              ///< `vulkaninfo --json` has 9
@@ -334,8 +334,9 @@ class ProfileReader {
       device.subgroup_size = subgroup_size(size);
     if (has_bit(of_subgroups("subgroupSupportedStages", "supportedStages"), compute_stage)) {
       const Found operations = of_subgroups("subgroupSupportedOperations", "supportedOperations");
-      if (has_bit(operations, arithmetic_bit)) device.features.push_back(Feature::SubgroupArithmetic);
-      if (has_bit(operations, shuffle_bit)) device.features.push_back(Feature::SubgroupShuffle);
+      for (const SubgroupOperation& one : subgroup_operations) {
+        if (has_bit(operations, one.bit)) device.features.push_back(one.feature);
+      }
     }
     read_subgroup_sizes(device);
     if (!device.has(Feature::SubgroupSizeControl) ||

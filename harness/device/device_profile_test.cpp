@@ -73,6 +73,13 @@ DeviceInfo rich_device() {
   return device;
 }
 
+/// Whether assay has not known it from the start.
+bool is_later(Feature feature) {
+  return feature == Feature::UniformStorage8 || feature == Feature::UniformStorage16 ||
+         (feature >= Feature::SubgroupVote && feature <= Feature::SubgroupQuad) ||
+         feature == Feature::MemoryModel || feature == Feature::MemoryModelDeviceScope;
+}
+
 TEST(DeviceProfile, IsTheSameAfterItWasWrittenAndRead) {
   const DeviceInfo device = rich_device();
   const std::string text = profile_json(device);
@@ -138,6 +145,16 @@ TEST(DeviceProfile, HasSubgroupOperationsOnlyWhereComputeShadersHaveThem) {
   };
   EXPECT_TRUE(has_any("VK_SHADER_STAGE_COMPUTE_BIT"));
   EXPECT_FALSE(has_any("VK_SHADER_STAGE_FRAGMENT_BIT"));
+}
+
+/// The name of a profile has a hash of what is written of it.
+TEST(DeviceProfile, IsWrittenAsBeforeIfItHasNoneOfTheFeaturesThatCameLater) {
+  DeviceInfo device = rich_device();
+  std::erase_if(device.features, [](Feature feature) { return is_later(feature); });
+  const std::string text = profile_json(device);
+  for (const char* later : {"uniformAndStorageBuffer", "vulkanMemoryModel", "BALLOT", "VOTE", "QUAD"})
+    EXPECT_THAT(text, testing::Not(HasSubstr(later)));
+  EXPECT_THAT(profile_json(rich_device()), HasSubstr("VK_SUBGROUP_FEATURE_BALLOT_BIT"));
 }
 
 TEST(DeviceProfile, NamesThePlaceOfWhatIsWrong) {
@@ -260,6 +277,35 @@ TEST(RestrictedDevice, HasTheSmallerOfBothLimitsAndTheCommonFeatures) {
   EXPECT_TRUE(device.cooperative_shapes.empty());
   EXPECT_FALSE(device.dot_product_accelerated);
   EXPECT_EQ(device.textures.size(), 12U);
+}
+
+TEST(RestrictedDevice, HasTheOperationsOfSubgroupsThatAnOlderProfileDoesNotName) {
+  DeviceInfo older;
+  older.api_version = "1.2.0";
+  older.features = {Feature::SubgroupArithmetic, Feature::SubgroupShuffle};
+  const auto as = [](const DeviceInfo& other) { return restricted(rich_device(), {"x", other}); };
+  EXPECT_TRUE(as(older).has(Feature::SubgroupVote));
+  EXPECT_TRUE(as(older).has(Feature::SubgroupBallot));
+  EXPECT_FALSE(as(older).has(Feature::UniformStorage8));
+  DeviceInfo newer = older;
+  newer.features.push_back(Feature::SubgroupVote);
+  EXPECT_TRUE(as(newer).has(Feature::SubgroupVote));
+  EXPECT_FALSE(as(newer).has(Feature::SubgroupBallot)) << "it would be named";
+  DeviceInfo none;
+  none.api_version = "1.2.0";
+  EXPECT_TRUE(as(none).features.empty());
+}
+
+TEST(RestrictedDevice, HasTheMemoryModelThatItsVulkanRequires) {
+  DeviceInfo other;
+  other.api_version = "1.2.0";
+  EXPECT_FALSE(restricted(rich_device(), {"x", other}).has(Feature::MemoryModel));
+  other.api_version = "1.3.204";
+  EXPECT_TRUE(restricted(rich_device(), {"x", other}).has(Feature::MemoryModel));
+  EXPECT_TRUE(restricted(rich_device(), {"x", other}).has(Feature::MemoryModelDeviceScope));
+  DeviceInfo real = rich_device();
+  real.features.clear();
+  EXPECT_TRUE(restricted(real, {"x", other}).features.empty()) << "the device has none";
 }
 
 TEST(RestrictedDevice, KeepsWhatTheDeviceHasLessOf) {

@@ -13,14 +13,14 @@ namespace assay {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
-using profile_form::arithmetic_bit;
 using profile_form::compute_stage;
 using profile_form::feature_members;
 using profile_form::FeatureMember;
 using profile_form::limit_members;
 using profile_form::LimitMember;
 using profile_form::most_u32;
-using profile_form::shuffle_bit;
+using profile_form::subgroup_operations;
+using profile_form::SubgroupOperation;
 using profile_form::type_names;
 
 /// "1.4.312" as Vulkan packs it; 1.1.0 for a text that is none.
@@ -51,8 +51,9 @@ OrderedJson properties_json(const DeviceInfo& device) {
     if (device.type == ours) type = vulkan;
   }
   OrderedJson operations = OrderedJson::array({"VK_SUBGROUP_FEATURE_BASIC_BIT"});
-  if (device.has(Feature::SubgroupArithmetic)) operations.push_back(arithmetic_bit);
-  if (device.has(Feature::SubgroupShuffle)) operations.push_back(shuffle_bit);
+  for (const SubgroupOperation& one : subgroup_operations) {
+    if (device.has(one.feature)) operations.push_back(one.bit);
+  }
   OrderedJson stages = OrderedJson::array();
   if (device.has(Feature::FullSubgroups)) stages.push_back(compute_stage);
   return {{"VkPhysicalDeviceProperties",
@@ -97,8 +98,10 @@ OrderedJson additions_json(const DeviceInfo& device) {
 
 std::string profile_json(const DeviceInfo& device) {
   OrderedJson features, extensions = OrderedJson::object();
-  for (const FeatureMember& one : feature_members)
-    features[one.structures[1]][one.member] = device.has(one.feature);
+  for (const FeatureMember& one : feature_members) {
+    const bool has_it = device.has(one.feature);
+    if (has_it || one.is_always_written) features[one.structures[1]][one.member] = has_it;
+  }
   for (const std::string& extension : device.extensions) extensions[valid_utf8(extension)] = 1;
   const std::string label = valid_utf8(device.name);
   std::string key = slug_of(device.name);

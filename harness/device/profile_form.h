@@ -21,8 +21,20 @@ inline constexpr std::array type_names{std::pair{"VK_PHYSICAL_DEVICE_TYPE_DISCRE
                                        std::pair{"VK_PHYSICAL_DEVICE_TYPE_OTHER", "other"}};
 
 inline constexpr const char* compute_stage = "VK_SHADER_STAGE_COMPUTE_BIT";
-inline constexpr const char* arithmetic_bit = "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT";
-inline constexpr const char* shuffle_bit = "VK_SUBGROUP_FEATURE_SHUFFLE_BIT";
+
+/// A feature that is one of the form's "supportedOperations" of subgroups.
+struct SubgroupOperation {
+  Feature feature;
+  const char* bit;
+};
+inline constexpr std::array subgroup_operations{
+    SubgroupOperation{Feature::SubgroupArithmetic, "VK_SUBGROUP_FEATURE_ARITHMETIC_BIT"},
+    SubgroupOperation{Feature::SubgroupShuffle, "VK_SUBGROUP_FEATURE_SHUFFLE_BIT"},
+    SubgroupOperation{Feature::SubgroupVote, "VK_SUBGROUP_FEATURE_VOTE_BIT"},
+    SubgroupOperation{Feature::SubgroupBallot, "VK_SUBGROUP_FEATURE_BALLOT_BIT"},
+    SubgroupOperation{Feature::SubgroupShuffleRelative, "VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT"},
+    SubgroupOperation{Feature::SubgroupClustered, "VK_SUBGROUP_FEATURE_CLUSTERED_BIT"},
+    SubgroupOperation{Feature::SubgroupQuad, "VK_SUBGROUP_FEATURE_QUAD_BIT"}};
 
 // The structures that have a member, the newest version of Vulkan first: the first that a file has counts.
 inline constexpr std::array size_properties{"VkPhysicalDeviceVulkan13Properties",
@@ -40,6 +52,9 @@ struct FeatureMember {
   Feature feature;
   const char* member;
   std::array<const char*, 3> structures;
+  /// False: it is written only of a device that has it. Profiles from before it was known are then still
+  /// written as they were, so that their names, which have a hash of that, stay.
+  bool is_always_written = true;
 };
 inline constexpr std::array feature_members{
     FeatureMember{Feature::Storage8,
@@ -79,7 +94,27 @@ inline constexpr std::array feature_members{
     FeatureMember{
         Feature::CooperativeMatrixNv,
         "cooperativeMatrix",
-        {"VkPhysicalDeviceCooperativeMatrixFeaturesNV", "VkPhysicalDeviceCooperativeMatrixFeaturesNV"}}};
+        {"VkPhysicalDeviceCooperativeMatrixFeaturesNV", "VkPhysicalDeviceCooperativeMatrixFeaturesNV"}},
+    FeatureMember{Feature::UniformStorage8,
+                  "uniformAndStorageBuffer8BitAccess",
+                  {"VkPhysicalDeviceVulkan12Features", "VkPhysicalDevice8BitStorageFeatures",
+                   "VkPhysicalDevice8BitStorageFeaturesKHR"},
+                  false},
+    FeatureMember{Feature::UniformStorage16,
+                  "uniformAndStorageBuffer16BitAccess",
+                  {"VkPhysicalDeviceVulkan11Features", "VkPhysicalDevice16BitStorageFeatures",
+                   "VkPhysicalDevice16BitStorageFeaturesKHR"},
+                  false},
+    FeatureMember{Feature::MemoryModel,
+                  "vulkanMemoryModel",
+                  {"VkPhysicalDeviceVulkan12Features", "VkPhysicalDeviceVulkanMemoryModelFeatures",
+                   "VkPhysicalDeviceVulkanMemoryModelFeaturesKHR"},
+                  false},
+    FeatureMember{Feature::MemoryModelDeviceScope,
+                  "vulkanMemoryModelDeviceScope",
+                  {"VkPhysicalDeviceVulkan12Features", "VkPhysicalDeviceVulkanMemoryModelFeatures",
+                   "VkPhysicalDeviceVulkanMemoryModelFeaturesKHR"},
+                  false}};
 
 /// A limit of VkPhysicalDeviceLimits that is one number; DeviceInfo's initial values are the least that
 /// Vulkan requires.

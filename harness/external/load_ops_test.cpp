@@ -350,6 +350,10 @@ TEST_F(LoadOpsTest, ErrorsHaveTheirPlace) {
   EXPECT_THAT(
       errors("{dtype: dtype, shape: [n, 2]}", "{dtype: dtype, shape: [n, 2], domain: {lo: 2, hi: 1}}"),
       HasSubstr("begins after its end"));
+  EXPECT_THAT(errors("[\"ceil_div(n, local)\"]", "[]"),
+              HasSubstr("must be a list of one to three integers or expressions, got an empty list"));
+  EXPECT_THAT(errors("[\"ceil_div(n, local)\"]", "[1, 2, 3, 4]"), HasSubstr("got a list of 4"));
+  EXPECT_THAT(errors("  one:", "  all:"), HasSubstr("'all' stands for every impl of an op"));
   EXPECT_THAT(errors("  one:", "  auto:"), HasSubstr("'auto' stands for the impl that assay chooses"));
 }
 

@@ -90,13 +90,14 @@ struct InstanceOptions {
 
 class Instance {
  public:
-  /// Throws Error(NoDevice) when there is no Vulkan loader.
+  /// Throws Error(NoDevice) when there is no Vulkan loader, and when the drivers of all devices fail.
   explicit Instance(const InstanceOptions& options = {});
   ~Instance();
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
 
-  /// The devices of Vulkan >= 1.1 with a compute queue, in the loader's order. May be empty.
+  /// The devices of Vulkan >= 1.1 with a compute queue, in the loader's order, but for those whose drivers
+  /// fail. May be empty.
   const std::vector<DeviceInfo>& devices() const;
 
   /// Number of messages from the validation layer so far: warnings and errors, without those about

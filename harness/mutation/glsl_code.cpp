@@ -71,6 +71,7 @@ class Reader {
     if (here.front() == '\n') {
       line_feed();
     } else if (std::isspace(static_cast<unsigned char>(here.front())) != 0) {
+      only_blanks_ = only_blanks_ || is_line_end();
       ++at_;
     } else if (here.starts_with("/*")) {
       skip_comment();
@@ -89,16 +90,24 @@ class Reader {
     only_blanks_ = true;
   }
 
-  /// Up to a line feed that no backslash continues.
+  /// Whether a line ends here. For the compiler one also ends at a carriage return alone, which is not
+  /// counted.
+  bool is_line_end() const {
+    return source_[at_] == '\n' || (source_[at_] == '\r' && !rest().starts_with("\r\n"));
+  }
+
+  /// Up to a line end that no backslash continues.
   void skip_line() {
-    while (at_ < source_.size() && source_[at_] != '\n') {
-      if (rest().starts_with("\\\n")) {
-        ++at_;
-        line_feed();
-      } else {
-        ++at_;
-      }
+    while (at_ < source_.size() && !is_line_end()) {
+      const bool may_continue = source_[at_] == '\\';
+      ++at_;
+      if (may_continue) pass_line_end();
     }
+  }
+
+  void pass_line_end() {
+    if (rest().starts_with('\r')) ++at_;
+    if (rest().starts_with('\n')) line_feed();
   }
 
   void skip_comment() {

@@ -31,6 +31,13 @@ TEST(GlslCode, PassesOverCommentsAndDirectives) {
   EXPECT_EQ(code.at(2).line, 6);
 }
 
+// Faults would else be made in comments, and none in code.
+TEST(GlslCode, EndsALineAtACarriageReturnAlone) {
+  const GlslCode code("// a\rb\r#define G c\rd\r\n#define H \\\r\n e\r\nf");
+  EXPECT_THAT(texts(code), ElementsAre("b", "d", "f"));
+  EXPECT_EQ(code.at(2).line, 4) << "lines are counted by their line feeds";
+}
+
 TEST(GlslCode, PassesOverACommentThatNeverEnds) {
   EXPECT_THAT(texts(GlslCode("a /* b")), ElementsAre("a"));
 }

@@ -2,6 +2,7 @@
 
 #include "ops/affine/affine.h"
 #include "ops/common/block_axes.h"
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -64,6 +65,7 @@ WorkgroupTiling tiling_of_rows(const Boxes& boxes, std::int64_t invocations, std
 
 constexpr std::int64_t usual_workgroup = 128;
 constexpr std::int64_t most_each = 8;           // MOST_EACH of shaders/choose_qparams/choose_qparams.comp
+constexpr std::int64_t vectors_at_once = 4;     // VECTORS_AT_ONCE of the same
 constexpr std::int64_t workgroup_of_few = 256;  // invocations, where boxes are split
 constexpr std::int64_t workgroup_of_alone =
     512;                                 // invocations, where one workgroup reads each of a few boxes
@@ -213,7 +215,11 @@ Impl workgroup_impl(const ChooseOf& choose) {
       .tunables = choose_tunables(),
       .build =
           [choose](const BuildContext& context) { return choose_program(context, choose(context.params)); },
-      .invalid_reason = invalid_reason};
+      .invalid_reason = invalid_reason,
+      .unsupported_reason =
+          [choose](const BuildContext& context) {
+            return choose_unsupported_reason(context, choose(context.params));
+          }};
 }
 
 Impl serial_impl(const ChooseOf& choose) {
@@ -413,6 +419,16 @@ std::vector<Tunable> choose_tunables() {
 std::optional<std::string> too_large_to_choose(std::span<const TensorSpec> tensors,
                                                std::span<const Form> forms) {
   return too_large({forms[0], tensors[0].dtype, tensors[0].shape});
+}
+
+std::optional<std::string> choose_unsupported_reason(const BuildContext& context, const ChooseQParams& op) {
+  const Boxes boxes = boxes_of(op.grid, context.physical(0), true);
+  const WorkgroupTiling tiling = tuned_tiling(context, boxes);
+  if (tiling.each > 0) return std::nullopt;
+  const std::int64_t steps =
+      div_up(boxes.axes[0].vectors, tiling.columns) * div_up(boxes.rows(), tiling.rows);
+  const std::int64_t share = div_up(steps, tiling.splits);
+  return loops_unsupported_reason(turns(div_up(share, vectors_at_once)), context.device);
 }
 
 Program choose_program(const BuildContext& context, const ChooseQParams& op) {

@@ -85,6 +85,10 @@ Op choose_op(std::string name, std::string summary, std::vector<ParamSpec> param
 /// The program of impl `workgroup` for x, scale and zero point, the tensors of `context`.
 Program choose_program(const BuildContext& context, const references::ChooseQParams& op);
 
+/// Why a CPU device would leave a loop of that program early (ops/common/cpu_loops.h), or nothing.
+std::optional<std::string> choose_unsupported_reason(const BuildContext& context,
+                                                     const references::ChooseQParams& op);
+
 /// The value of the #define RULE for this rule.
 std::string rule_define(references::QParamsRule rule);
 

@@ -327,6 +327,26 @@ TEST(Boxes, TexturesCountTexelsAlongThePackedDim) {
   EXPECT_EQ(channels.vectors(), 6 * 5);
 }
 
+TEST(WorkgroupTilings, LoopsThatACpuLeavesEarlyAreRefused) {
+  const Registry ops = registry();
+  const Op& op = *ops.find("choose_qparams_tensor");
+  Params given;
+  given.set("shape", Shape{1 << 21});
+  const Params params = with_defaults(op, given);
+  const std::vector<TensorSpec> tensors = op.tensors(params);
+  const std::vector<Form> forms(tensors.size(), Form{Storage::Buffer, Layout::WP});
+  const auto lack = [&](const std::string& type, const Tune& tune) {
+    const DeviceInfo device{.type = type};
+    return missing_for(*op.find_impl("workgroup"), {params, tensors, forms, device, tune}).value_or("");
+  };
+  const Tune one{{"local_size", 1}, {"splits", 1}};
+  EXPECT_EQ(lack("cpu", one), "131073 loop iterations per invocation exceed the 65535 that a CPU device runs")
+      << "an invocation loads four of 2^19 quads at once";
+  EXPECT_EQ(lack("cpu", {{"local_size", 1}, {"splits", 4}}), "");
+  EXPECT_EQ(lack("cpu", {}), "");
+  EXPECT_EQ(lack("discrete", one), "");
+}
+
 TEST(WorkgroupTilings, NeighboursReadNeighboursWhateverTheBlock) {
   const WorkgroupTiling tokens = tiling_of(boxes({16384, 4096}, {1, -1}), 256, 4, 8);
   EXPECT_EQ(tokens.columns, 256);

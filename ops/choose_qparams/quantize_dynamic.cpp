@@ -59,6 +59,11 @@ std::optional<std::string> unfused_invalid_reason(const ImplPoint& point) {
   return too_large_to_choose(point.tensors, point.forms);
 }
 
+std::optional<std::string> unfused_unsupported_reason(const BuildContext& context) {
+  return choose_unsupported_reason(context,
+                                   references::choose_affine(references::dynamic_params(context.params)));
+}
+
 std::optional<std::string> fused_invalid_reason(const ImplPoint& point) {
   if (auto reason = unfused_invalid_reason(point)) return reason;
   if (point.forms[0].layout == Layout::WP) return std::nullopt;
@@ -98,7 +103,8 @@ Op quantize_dynamic() {
                  .summary = "two dispatches: choose_qparams, then quantize; a third where rows are split",
                  .tunables = choose_tunables(),
                  .build = unfused,
-                 .invalid_reason = unfused_invalid_reason}},
+                 .invalid_reason = unfused_invalid_reason,
+                 .unsupported_reason = unfused_unsupported_reason}},
   };
 }
 

@@ -3,6 +3,8 @@
 #include "harness/device/device_info.h"
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace assay::ops {
 
@@ -20,5 +22,8 @@ inline std::int64_t turns(std::int64_t count, std::int64_t inside = 0) {
 inline bool leaves_loops_early(std::int64_t turns, const DeviceInfo& device) {
   return (device.is_cpu() || device.is_planned_as_cpu()) && turns > most_turns_on_a_cpu;
 }
+
+/// Why such a device cannot run a kernel whose invocations go through so many iterations, or nothing.
+std::optional<std::string> loops_unsupported_reason(std::int64_t turns, const DeviceInfo& device);
 
 }  // namespace assay::ops

@@ -1,6 +1,7 @@
 #include "ops/convolution/conv1d.h"
 
 #include "ops/common/unit_error.h"
+#include "ops/convolution/tensors.h"
 #include "ops/linear/tensors.h"
 #include "references/matmul/matmul.h"
 
@@ -57,7 +58,8 @@ std::vector<TensorSpec> tensors(const Params& params) {
   return all;
 }
 
-/// Counts each tensor's bytes once, and the operations of all taps except those that lie in the padding.
+/// Counts each tensor's bytes once, of x those that some tap meets, and the operations of all taps except
+/// those that lie in the padding.
 Work work(const Params& params, std::span<const TensorSpec> tensors) {
   const Conv1d conv = conv1d_params(params);
   std::int64_t meetings = 0;
@@ -65,7 +67,14 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
     const Conv1d::Range range = conv.met_by(tap);
     meetings += std::max<std::int64_t>(0, range.last - range.first);
   }
+  const std::int64_t met = positions_met({.x = conv.l,
+                                          .y = conv.length_of_y(),
+                                          .kernel = conv.kernel,
+                                          .stride = conv.stride,
+                                          .padding = conv.padding,
+                                          .dilation = conv.dilation});
   Work work = streaming_work(tensors);
+  work.bytes_read -= conv.n * conv.c * (conv.l - met) * static_cast<std::int64_t>(size_of(conv.dtype));
   work.operations = 2 * conv.n * conv.outputs * (conv.depthwise ? 1 : conv.c) * meetings;
   return work;
 }

@@ -3,8 +3,6 @@
 #include "ops/common/shader_values.h"
 #include "ops/convolution/conv1d.h"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,10 +52,7 @@ Program build(const BuildContext& context) {
 
 /// A loop over the taps takes one iteration for each.
 std::optional<std::string> unsupported_reason(const BuildContext& context) {
-  const std::int64_t taps = conv1d_params(context.params).kernel;
-  if (!leaves_loops_early(taps, context.device)) return std::nullopt;
-  return fmt::format("{} taps are more loop iterations than the {} that a CPU device runs", taps,
-                     most_turns_on_a_cpu);
+  return loops_unsupported_reason(conv1d_params(context.params).kernel, context.device);
 }
 
 }  // namespace

@@ -70,9 +70,10 @@ Program build(const BuildContext& context) {
 
 std::optional<std::string> unsupported_reason(const BuildContext& context) {
   const Conv1d conv = conv1d_params(context.params);
-  const Tiling tiling = tiling_of(context, linear_of(conv), of_reals);
+  const references::Linear linear = linear_of(conv);
+  const Tiling tiling = tiling_of(context, linear, of_reals);
   if (auto reason = slots_unsupported_reason(slots_of_planes(conv.n, conv.outputs, tiling.m))) return reason;
-  return tiling_unsupported_reason(tiling, of_reals, context.device);
+  return tiling_unsupported_reason(tiling, linear, of_reals, context.device);
 }
 
 }  // namespace

@@ -90,9 +90,12 @@ class Conv1dTest : public OnDeviceTest {
     return missing_for(trial.op->impls.front(), context).value_or("");
   }
 
-  std::int64_t operations(const std::string& op, const Sizes& sizes) const {
+  Work work(const std::string& op, const Sizes& sizes) const {
     const Trial trial = trial_of(op, sizes);
-    return trial.op->work(trial.params, trial.op->tensors(trial.params)).operations;
+    return trial.op->work(trial.params, trial.op->tensors(trial.params));
+  }
+  std::int64_t operations(const std::string& op, const Sizes& sizes) const {
+    return work(op, sizes).operations;
   }
 
   const Registry ops = registry();
@@ -185,6 +188,14 @@ TEST_F(Conv1dTest, WorkIsTheTapsThatMeetX) {
   EXPECT_EQ(operations("conv1d_pw", {.n = 2, .c = 3, .l = 4, .oc = 5, .padding = {1, 2}}), 2 * 2 * 3 * 5 * 4);
 }
 
+TEST_F(Conv1dTest, WhatAStridePassesOverIsNotRead) {
+  EXPECT_EQ(work("conv1d_dw", {.n = 2, .c = 3, .l = 16, .stride = 5}).bytes_read, 4 * (2 * 3 * 4 + 3));
+  EXPECT_EQ(work("conv1d_dw", {.c = 3, .l = 16, .kernel = 2, .stride = 4, .dilation = 3}).bytes_read,
+            4 * (3 * 8 + 3 * 2))
+      << "0, 3, 4, 7, 8, 11, 12, 15";
+  EXPECT_EQ(work("conv1d_pw", {.c = 3, .l = 16, .oc = 5, .stride = 4}).bytes_read, 4 * (3 * 4 + 5 * 3));
+}
+
 TEST_F(Conv1dTest, RefusesWhatItCannotCount) {
   const std::int64_t far = std::int64_t{1} << 30;
   EXPECT_EQ(refusal("conv1d_pw", {.stride = far}), "");
@@ -209,8 +220,15 @@ TEST_F(Conv1dTest, RefusesLoopsThatACpuLeavesEarly) {
   EXPECT_EQ(lack_of(longest, DeviceInfo{.type = "cpu"}), "");
   const Trial longer = trial_of("conv1d_dw", {.c = 1, .l = most + 5, .kernel = most + 1});
   EXPECT_EQ(lack_of(longer, DeviceInfo{.type = "cpu"}),
-            "65536 taps are more loop iterations than the 65535 that a CPU device runs");
+            "65536 loop iterations per invocation exceed the 65535 that a CPU device runs");
   EXPECT_EQ(lack_of(longer, DeviceInfo{.type = "discrete"}), "");
+}
+
+TEST_F(Conv1dTest, RefusesSlabsThatACpuLeavesEarly) {
+  const Trial deep = trial_of("conv1d_pw", {.c = 262144, .l = 4, .oc = 1});
+  EXPECT_EQ(lack_of(deep, DeviceInfo{.type = "cpu"}),
+            "81921 loop iterations per invocation exceed the 65535 that a CPU device runs");
+  EXPECT_EQ(lack_of(deep, DeviceInfo{.type = "discrete"}), "");
 }
 
 TEST_F(Conv1dTest, RunsTheLongestLoopsOfACpu) {

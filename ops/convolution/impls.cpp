@@ -4,6 +4,7 @@
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
 #include "ops/convolution/product.h"
+#include "ops/convolution/tensors.h"
 #include "ops/linear/coopmat.h"
 #include "ops/linear/coopmat_tiling.h"
 #include "ops/linear/prefill.h"
@@ -93,7 +94,7 @@ Impl impl_of(std::string name, const std::function<Share(const BuildContext&)>& 
     return wants_dot(context) ? Ceiling::Dot4x8 : Ceiling::Fp32;
   };
   impl.build = [share](const BuildContext& context) { return build(context, share(context)); };
-  impl.invalid_reason = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
+  impl.invalid_reason = integer_images_invalid_reason;
   impl.unsupported_reason = unsupported_reason;
   impl.conv2d_layout = Layout::P4C1W;
   impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
@@ -194,7 +195,7 @@ Program build_im2col(const BuildContext& context) {
 }
 
 std::optional<std::string> im2col_invalid_reason(const ImplPoint& point) {
-  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  if (auto reason = convolution_invalid_reason(point)) return reason;
   const Gathering gathering(references::checked_convolution(point.params));
   if (gathering.conv.groups > 1) {
     return "a row holds the channels of all groups, so this impl takes one group, not " +
@@ -256,7 +257,7 @@ Program build_implicit(const BuildContext& context) {
 }
 
 std::optional<std::string> implicit_invalid_reason(const ImplPoint& point) {
-  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  if (auto reason = convolution_invalid_reason(point)) return reason;
   const Convolution conv = references::checked_convolution(point.params);
   if (point.tensors.front().dtype != DType::F16) return "x is f32, which matrices of half floats would round";
   if (is_texture(point.forms.front())) return "x is a texture, but is read 16 bytes at a time: use a buffer";
@@ -375,7 +376,7 @@ Impl real_direct_convolution() {
       {.name = "pixels", .doc = "pixels of y, side by side, per invocation", .allowed = {1, 2, 4, 8}},
       local_size_tunable()};
   impl.build = build_direct;
-  impl.invalid_reason = [](const ImplPoint& point) { return any_too_large(point.tensors, point.forms); };
+  impl.invalid_reason = convolution_invalid_reason;
   impl.unit_error = unit_error;
   return impl;
 }

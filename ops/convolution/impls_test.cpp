@@ -117,6 +117,48 @@ TEST_F(ConvolutionImplsTest, HalvesAreGatheredInWholeUnitsOfOneGroup) {
       "subgroups of 32 x 32 do not fit evenly in a tile of 16 x 128");
 }
 
+TEST_F(ConvolutionImplsTest, IntegersOfRealImagesAreCountedToo) {
+  const ConvolutionSizes sizes{
+      .c = 1, .h = 1 << 15, .w = 1 << 14, .oc = 1, .kernel = {1, 1}, .padding = {0, 0}};
+  for (const std::string impl : {"direct", "im2col", "implicit"}) {
+    EXPECT_EQ(refused("conv2d_q8ta_q8csw", impl, sizes),
+              "quantized x: 2147483648 elements as buffer/4C exceed the 2^31 - 1 that this kernel can count")
+        << impl;
+  }
+  EXPECT_EQ(refused("conv2d_q8csw", "direct", sizes), "") << "it takes x as it is";
+}
+
+TEST_F(ConvolutionImplsTest, CoordinatesAreCounted) {
+  const std::int64_t far = std::int64_t{1} << 30;
+  const auto stepping = [](std::int64_t stride) {
+    return ConvolutionSizes{
+        .c = 16, .h = 1, .w = 1, .kernel = {1, 1}, .stride = {stride, 1}, .padding = {0, 0}, .dtype = "f16"};
+  };
+  const std::string reason =
+      "coordinates reach 1073741825, which exceeds the 1073741824 that this kernel can count";
+  for (const auto& [op, impl] : {std::pair<std::string, std::string>{"q8ta_conv2d_transposed", "general"},
+                                 {"q8ta_conv2d", "general"},
+                                 {"q8ta_conv2d", "im2col"},
+                                 {"q8ta_conv2d", "implicit"},
+                                 {"conv2d_q8csw", "im2col"},
+                                 {"conv2d_q8csw", "direct"},
+                                 {"conv2d_q8csw", "implicit"}}) {
+    ConvolutionSizes sizes = stepping(far + 1);
+    if (op != "conv2d_q8csw") sizes.dtype.clear();
+    EXPECT_EQ(refused(op, impl, sizes), reason) << op << ' ' << impl;
+    sizes.stride[0] = far;
+    EXPECT_EQ(refused(op, impl, sizes), "") << op << ' ' << impl;
+  }
+}
+
+TEST_F(ConvolutionImplsTest, CoordinatesOfTransposedOnesAreThoseOfYAndWhatItsPaddingTakesAway) {
+  const std::int64_t stride = std::int64_t{1} << 29;
+  EXPECT_EQ(
+      refused("q8ta_conv2d_transposed", "general",
+              {.h = 1, .w = 4, .kernel = {1, 1}, .stride = {1, stride}, .padding = {0, 3 * stride, 0, 0}}),
+      "coordinates reach 1610612737, which exceeds the 1073741824 that this kernel can count");
+}
+
 TEST_F(ConvolutionImplsTest, TheDotProductIsAskedForWhereItIsTuned) {
   const std::string reason = "the integer dot product (shaderIntegerDotProduct) is missing";
   for (const std::string& op : of_any_group) {

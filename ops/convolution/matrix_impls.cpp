@@ -167,7 +167,7 @@ Program build_im2col(const BuildContext& context) {
 }
 
 std::optional<std::string> im2col_invalid_reason(const ImplPoint& point) {
-  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  if (auto reason = integer_images_invalid_reason(point)) return reason;
   const Gathering gathering(references::checked_convolution(point.params));
   const auto of_columns = [&] {
     return too_large(columns_form(Gathering::of_columns(gathering, depth_of(gathering))));
@@ -217,7 +217,7 @@ Program build_implicit(const BuildContext& context) {
 }
 
 std::optional<std::string> implicit_invalid_reason(const ImplPoint& point) {
-  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  if (auto reason = integer_images_invalid_reason(point)) return reason;
   return coopmat_tune_invalid_reason(point);
 }
 

@@ -72,6 +72,12 @@ Physical integer_images_form(const ImplPoint& point) {
   return is_real(point) ? Physical(words_of_channels, DType::I8, given.shape()) : given;
 }
 
+std::optional<std::string> integer_images_invalid_reason(const ImplPoint& point) {
+  if (auto reason = convolution_invalid_reason(point)) return reason;
+  const auto reason = excluded([&] { return too_large(integer_images_form(point)); });
+  return reason ? std::optional("quantized x: " + *reason) : std::nullopt;
+}
+
 TensorAt integer_images(Program& program, const BuildContext& context) {
   return is_real(context) ? quantized_x(program, context, words_of_channels) : tensor_named(context, "x");
 }

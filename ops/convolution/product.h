@@ -6,7 +6,9 @@
 #include "ops/linear/gathering.h"
 #include "references/convolution/convolution.h"
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 // A convolution as a linear op: the pixels of y are rows, and the values that its taps reach lie along K.
@@ -39,6 +41,8 @@ class LinearPoint {
 /// x as int8 values in words of four channels: the op's own x, or scratch (4C) that a dispatch fills with the
 /// quantized x.
 TensorAt integer_images(Program& program, const BuildContext& context);
+/// Why kernels that gather integer_images() cannot take this point, or nothing.
+std::optional<std::string> integer_images_invalid_reason(const ImplPoint& point);
 /// The form of integer_images(), without a program.
 Physical integer_images_form(const ImplPoint& point);
 

@@ -316,24 +316,9 @@ Program build(const BuildContext& context) {
   return program;
 }
 
-/// Checks coordinates in x, including the padding around it: the shader's are signed 32-bit integers.
-std::optional<std::string> too_far(const Convolution& conv) {
-  constexpr std::int64_t most = 1 << 30;
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::int64_t length = axis == 0 ? conv.h : conv.w;
-    const std::int64_t reach = std::max({length + conv.both_paddings(axis), conv.stride[axis],
-                                         conv.dilation[axis] * (conv.kernel[axis] - 1)});
-    if (reach > most)
-      return fmt::format("coordinates reach {}, which exceeds the {} that this kernel can count", reach,
-                         most);
-  }
-  return std::nullopt;
-}
-
 std::optional<std::string> invalid_reason(const ImplPoint& point) {
-  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  if (auto reason = convolution_invalid_reason(point)) return reason;
   const Convolution conv = references::checked_convolution(point.params);
-  if (auto reason = too_far(conv)) return reason;
   const Part part = part_of(point);
   if (part.outputs() > most_outputs) {
     return fmt::format("{} x {} pixels per invocation exceed the {} that stay in registers", part.h.outputs,
@@ -356,13 +341,19 @@ std::vector<Tunable> tunables() {
           bake_tunable()};
 }
 
+Ceiling ceiling_here(const BuildContext& context) {
+  const DeviceInfo& device = context.device;
+  const bool dots = products_of(context, device.dot_product_accelerated) == Products::Dot;
+  return dots && device.has(Feature::DotProduct) ? Ceiling::Dot4x8 : Ceiling::Fp32;
+}
+
 /// An invocation computes several pixels of y, four channels of each.
 Impl depthwise_direct() {
   return {.name = "direct",
           .summary =
               "an invocation computes several pixels of y, four channels of each, from words of x that "
               "these share",
-          .ceiling = Ceiling::Fp32,
+          .ceiling_here = ceiling_here,
           .tunables = tunables(),
           .build = build,
           .invalid_reason = invalid_reason};

@@ -70,6 +70,16 @@ class DepthwiseTest : public OnDeviceTest {
     return op->impls.front().invalid_reason({trial.params, tensors, trial.forms, trial.tune}).value_or("");
   }
 
+  /// The ceiling on a GPU whose dot product is fast, if it has one.
+  Ceiling ceiling(bool has_dot, Tune tune = {}) const {
+    DeviceInfo gpu;
+    be_a_gpu(gpu, true);
+    if (has_dot) gpu.features = {Feature::DotProduct};
+    const Trial trial = trial_of({}, std::move(tune));
+    const std::vector<TensorSpec> tensors = op->tensors(trial.params);
+    return ceiling_of(op->impls.front(), {trial.params, tensors, trial.forms, gpu, trial.tune});
+  }
+
   std::uint32_t invocations(const Geometry& geometry, const Tune& tune, Layout y) {
     return program_of(trial_of(geometry, tune, y)).dispatches.back().push.words().front();
   }
@@ -77,6 +87,12 @@ class DepthwiseTest : public OnDeviceTest {
   const Registry ops = registry();
   const Op* op = ops.find("q8ta_conv2d_dw");
 };
+
+TEST_F(DepthwiseTest, TheCeilingIsTheDotProductsWhereItSumsProducts) {
+  EXPECT_EQ(ceiling(true), Ceiling::Dot4x8);
+  EXPECT_EQ(ceiling(true, {{"products", 0}}), Ceiling::Fp32);
+  EXPECT_EQ(ceiling(false, {{"products", 2}}), Ceiling::Fp32) << "the shader multiplies byte by byte";
+}
 
 TEST_F(DepthwiseTest, LargeImagesHaveMorePixelsAnInvocation) {
   EXPECT_EQ(chosen({.c = 64, .h = 256, .w = 256}), "4x2 by 2");

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -107,7 +108,68 @@ std::int64_t meetings(const Convolution& conv, std::size_t axis) {
   return count;
 }
 
+ConvolutionAxis axis_of(const Convolution& conv, std::size_t axis) {
+  return {.x = axis == 0 ? conv.h : conv.w,
+          .y = conv.size_of_y()[axis],
+          .kernel = conv.kernel[axis],
+          .stride = conv.stride[axis],
+          .padding = conv.padding[axis],
+          .dilation = conv.dilation[axis],
+          .transposed = conv.transposed};
+}
+
+/// Why coordinates, including the padding around the tensor through which taps step, are too large, or
+/// nothing.
+std::optional<std::string> too_far(const Convolution& conv) {
+  constexpr std::int64_t most = 1 << 30;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const ConvolutionAxis axis = axis_of(conv, i);
+    const std::int64_t length = axis.transposed ? axis.y : axis.x;
+    const std::int64_t reach =
+        std::max({length + conv.both_paddings(i), axis.stride, axis.dilation * (axis.kernel - 1)});
+    if (reach <= most) continue;
+    return fmt::format("coordinates reach {}, which exceeds the {} that this kernel can count", reach, most);
+  }
+  return std::nullopt;
+}
+
+/// a / b, rounded down.
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
+}
+
+/// The places of x that a tap meets, from `first` to before `last`. They are counted in steps of the stride,
+/// transposed one by one, and lie the higher the higher `tap` is: transposed, taps are counted from the last.
+struct PlacesMet {
+  std::int64_t first = 0, last = 0;
+};
+
+PlacesMet places_met(const ConvolutionAxis& axis, std::int64_t tap) {
+  const std::int64_t offset = (axis.transposed ? axis.kernel - 1 - tap : tap) * axis.dilation - axis.padding;
+  const std::int64_t from = axis.transposed ? axis.x : axis.y, to = axis.transposed ? axis.y : axis.x;
+  const std::int64_t first = std::max<std::int64_t>(0, -floor_div(offset, axis.stride));
+  const std::int64_t last = std::min(from, floor_div(to - 1 - offset, axis.stride) + 1);
+  const std::int64_t moved = axis.transposed ? 0 : floor_div(offset, axis.stride);
+  return {first + moved, last + moved};
+}
+
 }  // namespace
+
+/// Taps whose places are whole strides apart meet the same ones, or neighbours; others never do.
+std::int64_t positions_met(const ConvolutionAxis& axis) {
+  const std::int64_t apart = axis.transposed ? 1 : axis.stride / std::gcd(axis.stride, axis.dilation);
+  std::int64_t count = 0;
+  for (std::int64_t least = 0; least < std::min(apart, axis.kernel); ++least) {
+    std::int64_t end = 0;
+    for (std::int64_t tap = least; tap < axis.kernel; tap += apart) {
+      const PlacesMet met = places_met(axis, tap);
+      if (met.first >= met.last) continue;
+      count += std::max<std::int64_t>(0, met.last - std::max(met.first, end));
+      end = std::max(end, met.last);
+    }
+  }
+  return count;
+}
 
 std::vector<ParamSpec> convolution_params(ConvolutionKind kind, std::vector<ParamSpec> own) {
   std::vector<ParamSpec> all = sizes(kind);
@@ -168,8 +230,16 @@ std::vector<TensorSpec> convolution_tensors(const Convolution& conv, TensorSpec 
 Work convolution_work(const Params& params, std::span<const TensorSpec> tensors) {
   const Convolution conv = references::checked_convolution(params);
   Work work = streaming_work(tensors);
+  const std::int64_t met = positions_met(axis_of(conv, 0)) * positions_met(axis_of(conv, 1));
+  work.bytes_read -=
+      conv.n * conv.c * (conv.h * conv.w - met) * static_cast<std::int64_t>(size_of(tensors[0].dtype));
   work.operations = 2 * conv.n * conv.oc * conv.channels_of_group() * meetings(conv, 0) * meetings(conv, 1);
   return work;
+}
+
+std::optional<std::string> convolution_invalid_reason(const ImplPoint& point) {
+  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  return too_far(references::checked_convolution(point.params));
 }
 
 Op integer_convolution(std::string name, std::string summary, ConvolutionKind kind, Layout default_layout,

@@ -4,6 +4,9 @@
 #include "ops/common/tensor_at.h"
 #include "references/convolution/convolution.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,11 +41,28 @@ std::vector<Form> channel_word_forms(Layout first);
 TensorSpec real_images(std::string_view name, const references::Convolution& conv);
 TensorSpec int8_images(std::string_view name, const references::Convolution& conv, std::vector<Form> forms);
 
+/// One axis of a convolution: y[i] sums x[i * stride - padding + tap * dilation] over the taps. Transposed:
+/// x[i] is added to y at that place.
+struct ConvolutionAxis {
+  std::int64_t x = 1, y = 1;  ///< lengths
+  std::int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
+  bool transposed = false;
+};
+
+/// The number of places of x that some tap meets: a stride may pass over the others, and y may end before
+/// them.
+std::int64_t positions_met(const ConvolutionAxis& axis);
+
 /// The tensors of every convolution: x, w, w_scale, bias where the op has it, y.
 std::vector<TensorSpec> convolution_tensors(const references::Convolution& conv, TensorSpec x, TensorSpec y);
 
-/// Counts each tensor's bytes once, and the operations of all taps except those that lie in the padding.
+/// Counts each tensor's bytes once, of x those that some tap meets, and the operations of all taps except
+/// those that lie in the padding.
 Work convolution_work(const Params& params, std::span<const TensorSpec> tensors);
+
+/// Why kernels that count elements and coordinates with signed 32-bit integers cannot take this point, or
+/// nothing.
+std::optional<std::string> convolution_invalid_reason(const ImplPoint& point);
 
 /// A convolution of int8 x and y with one scale each, and int8 weights with one scale per output channel.
 Op integer_convolution(std::string name, std::string summary, ConvolutionKind kind, Layout default_layout,

@@ -3,6 +3,8 @@
 #include "ops/convolution/convolution_test_support.h"
 #include "tests/support/error_text.h"
 
+#include <set>
+
 namespace assay::ops {
 namespace {
 
@@ -16,9 +18,17 @@ class ConvolutionTensorsTest : public ConvolutionTest {
     return error_of([&] { op_of(op).tensors(params_of(op_of(op), sizes)); });
   }
 
-  std::int64_t operations(const std::string& op, const ConvolutionSizes& sizes) const {
+  Work work(const std::string& op, const ConvolutionSizes& sizes) const {
     const Params params = params_of(op_of(op), sizes);
-    return op_of(op).work(params, op_of(op).tensors(params)).operations;
+    return op_of(op).work(params, op_of(op).tensors(params));
+  }
+  std::int64_t operations(const std::string& op, const ConvolutionSizes& sizes) const {
+    return work(op, sizes).operations;
+  }
+  /// The bytes of inputs that no tap meets.
+  std::int64_t bytes_left(const std::string& op, const ConvolutionSizes& sizes) const {
+    const std::vector<TensorSpec> tensors = op_of(op).tensors(params_of(op_of(op), sizes));
+    return streaming_work(tensors).bytes_read - work(op, sizes).bytes_read;
   }
 };
 
@@ -41,6 +51,17 @@ std::int64_t meetings(const Convolution& conv) {
     }
   }
   return count;
+}
+
+/// The rows (axis 0) or columns (1) of x that some tap meets.
+std::int64_t places_met(const Convolution& conv, std::size_t axis) {
+  std::set<std::int64_t> places;
+  for (std::int64_t i = 0; i < conv.size_of_y()[axis]; ++i) {
+    for (std::int64_t tap = 0; tap < conv.kernel[axis]; ++tap) {
+      if (const auto place = conv.met(axis, i, tap)) places.insert(*place);
+    }
+  }
+  return static_cast<std::int64_t>(places.size());
 }
 
 TEST_F(ConvolutionTensorsTest, PointwiseOnesHaveNoGeometry) {
@@ -139,6 +160,13 @@ TEST_F(ConvolutionTensorsTest, WorkIsTheTapsThatMeetX) {
       << "5 of 9 pixels meet nothing";
 }
 
+TEST_F(ConvolutionTensorsTest, WhatAStridePassesOverIsNotRead) {
+  const ConvolutionSizes sizes{.h = 9, .w = 9, .kernel = {1, 1}, .stride = {4, 2}, .padding = {0, 0}};
+  EXPECT_EQ(bytes_left("q8ta_conv2d", sizes), 8 * (9 * 9 - 3 * 5));
+  EXPECT_EQ(bytes_left("conv2d_q8csw", sizes), 4 * 8 * (9 * 9 - 3 * 5)) << "x is f32";
+  EXPECT_EQ(bytes_left("q8ta_conv2d", {}), 0);
+}
+
 TEST_F(ConvolutionTensorsTest, WorkIsWhatCountingFinds) {
   Draw draw(3);
   const auto pair = [&](std::int64_t low, std::int64_t high) {
@@ -161,6 +189,9 @@ TEST_F(ConvolutionTensorsTest, WorkIsWhatCountingFinds) {
     if (!complaint(op, sizes).empty()) continue;
     const Convolution conv = references::checked_convolution(params_of(op_of(op), sizes));
     EXPECT_EQ(operations(op, sizes), 2 * conv.n * conv.oc * conv.channels_of_group() * meetings(conv))
+        << params_of(op_of(op), sizes).canonical();
+    EXPECT_EQ(bytes_left(op, sizes),
+              conv.n * conv.c * (conv.h * conv.w - places_met(conv, 0) * places_met(conv, 1)))
         << params_of(op_of(op), sizes).canonical();
     ++tried;
   }

@@ -179,7 +179,7 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
     return fmt::format("sums of groups of {} values may not be exact floats: at most {} values are",
                        references::checked_linear(point.params).group_size, largest_group);
   }
-  return linear_invalid_reason(point);
+  return linear_invalid_reason(point, kind);
 }
 
 std::optional<std::string> shape_unsupported_reason(const CoopmatTiling& tiling, const DeviceInfo& device) {
@@ -303,12 +303,9 @@ std::optional<std::string> matrices_unsupported_reason(const BuildContext& conte
 
 std::optional<std::string> tiling_unsupported_reason(const CoopmatTiling& tiling, const DeviceInfo& device) {
   if (auto reason = shape_unsupported_reason(tiling, device)) return reason;
-  if (tiling.plain && leaves_loops_early(tiling.plain_turns(), device)) {
-    return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
-                       tiling.plain_turns(), most_turns_on_a_cpu);
-  }
-  if (!tiling.plain) {
-    if (auto reason = subgroup_size_unsupported_reason(tiling.invocations(), device)) return reason;
+  if (auto reason = tiling.plain ? loops_unsupported_reason(tiling.plain_turns(), device)
+                                 : subgroup_size_unsupported_reason(tiling.invocations(), device)) {
+    return reason;
   }
   if (tiling.shared_bytes() <= device.max_shared_bytes) return std::nullopt;
   return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",

@@ -279,11 +279,16 @@ std::vector<Tunable> sharing_tunables() {
 
 Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const SharingOf& sharing) {
   Impl impl{.name = std::move(name)};
-  impl.ceiling = dot ? Ceiling::Dot4x8 : Ceiling::Fp32;
-  impl.build = [kind, dot, sharing](const BuildContext& context) {
-    return build(context, kind, sharing(context), dot && context.device.has(Feature::DotProduct));
+  const auto uses_dot = [dot](const BuildContext& context) {
+    return dot && context.device.has(Feature::DotProduct);
   };
-  impl.invalid_reason = linear_invalid_reason;
+  impl.ceiling_here = [uses_dot](const BuildContext& context) {
+    return uses_dot(context) ? Ceiling::Dot4x8 : Ceiling::Fp32;
+  };
+  impl.build = [kind, uses_dot, sharing](const BuildContext& context) {
+    return build(context, kind, sharing(context), uses_dot(context));
+  };
+  impl.invalid_reason = [kind](const ImplPoint& point) { return linear_invalid_reason(point, kind); };
   impl.unsupported_reason = [kind, sharing](const BuildContext& context) {
     return unsupported_reason(context, kind, sharing(context));
   };
@@ -293,8 +298,8 @@ Impl shared_linear(std::string name, const LinearKind& kind, bool dot, const Sha
   return impl;
 }
 
-std::optional<std::string> gemv_invalid_reason(const ImplPoint& point) {
-  if (auto reason = linear_invalid_reason(point)) return reason;
+std::optional<std::string> gemv_invalid_reason(const ImplPoint& point, const LinearKind& kind) {
+  if (auto reason = linear_invalid_reason(point, kind)) return reason;
   const std::int64_t workers = point.tuned("workers", 1), local_size = point.tuned("local_size", workers);
   if (local_size % workers == 0) return std::nullopt;
   return fmt::format("{} workers exceed the {} invocations of a workgroup", workers, local_size);
@@ -352,7 +357,7 @@ Impl gemv_linear(const LinearKind& kind) {
   impl.summary = "several invocations share the K of a few output channels of one row, or of several (rows)";
   impl.tunables = sharing_tunables();
   impl.tunables.push_back(weights_tunable());
-  impl.invalid_reason = gemv_invalid_reason;
+  impl.invalid_reason = [kind](const ImplPoint& point) { return gemv_invalid_reason(point, kind); };
   return impl;
 }
 

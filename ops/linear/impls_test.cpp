@@ -187,6 +187,35 @@ TEST_F(LinearChoiceTest, TilesBeyondTheDeviceAreRefusedWithTheirSize) {
       "tiles of 128 x 128, 8 x 8 per invocation, need workgroups of 256 invocations, the device allows 128");
 }
 
+TEST_F(LinearChoiceTest, SlabsThatACpuLeavesEarlyAreRefused) {
+  Trial trial = trial_of(op_of("linear_q8csw"), "tiled", {1, 262144, 4});
+  trial.as_if = [](DeviceInfo& device) { device.type = "cpu"; };
+  EXPECT_EQ(refusal(trial), "81921 loop iterations per invocation exceed the 65535 that a CPU device runs");
+  trial.as_if = [](DeviceInfo& device) { device.type = "discrete"; };
+  EXPECT_EQ(refusal(trial), "");
+}
+
+/// Four rows of one plane share a block of int8, which a plane of one row does not fill.
+TEST_F(LinearChoiceTest, IntegersOfXAreCountedToo) {
+  const Sizes sizes{.m = 1, .k = 1024, .n = 4, .batch = {1 << 19}};
+  EXPECT_EQ(refusal(trial_of(op_of("linear_q8ta_q8csw"), "tiled", sizes)),
+            "quantized x: 2147483648 elements as buffer/4H4W exceed the 2^31 - 1 that this kernel can count");
+  EXPECT_EQ(refusal(trial_of(op_of("linear_q8ta_q8csw"), "gemv", sizes)), "");
+}
+
+TEST_F(LinearChoiceTest, TheCeilingIsTheDotProductsWhereItIsUsed) {
+  const auto ceiling = [&](const std::string& op, const DeviceInfo& device) {
+    const Trial trial = trial_of(op_of(op), "gemv", {1, 64, 32});
+    const std::vector<TensorSpec> tensors = trial.op->tensors(trial.params);
+    return ceiling_of(*trial.op->find_impl("gemv"), {trial.params, tensors, trial.forms, device, trial.tune});
+  };
+  for (const std::string& op : of_one_int8_product) {
+    EXPECT_EQ(ceiling(op, gpu), Ceiling::Dot4x8) << op;
+    EXPECT_EQ(ceiling(op, without_dot_product(gpu)), Ceiling::Fp32) << op;
+  }
+  for (const std::string op : {"linear_q8csw", "linear_q4csw"}) EXPECT_EQ(ceiling(op, gpu), Ceiling::Fp32);
+}
+
 TEST_F(LinearChoiceTest, SlabsThatDoNotFitTheGroupsAreRefused) {
   Trial trial = trial_of(op_of("linear_dq8ca_q4gsw"), "tiled", {32, 192, 32}, 96);
   trial.tune = {{"tile_k", 64}};

@@ -49,6 +49,8 @@ void give_groups(std::function<Result(const BuildContext&)>& of) {
 Impl with_groups(Impl impl) {
   give_groups(impl.build);
   give_groups(impl.choose);
+  give_groups(impl.ceiling_here);
+  give_groups(impl.skipped_reason);
   give_groups(impl.unsupported_reason);
   give_groups(impl.unit_error);
   if (impl.invalid_reason) {

@@ -92,9 +92,8 @@ std::optional<std::string> placed_unsupported_reason(const BuildContext& context
            "VK_KHR_cooperative_matrix's matrices of halves as NVIDIA's do";
   }
   if (auto reason = weight_texture_unsupported_reason(context, kind.w, placed_packing(kind))) return reason;
-  if (plain && leaves_loops_early(turns, device)) {
-    return fmt::format("{} loop iterations per invocation in plain code exceed the {} that a CPU device runs",
-                       turns, most_turns_on_a_cpu);
+  if (plain) {
+    if (auto reason = loops_unsupported_reason(turns, device)) return reason;
   }
   if (shared_bytes > device.max_shared_bytes) {
     return fmt::format("{} subgroups need {} bytes of shared memory, maxComputeSharedMemorySize is {}",

@@ -300,8 +300,14 @@ std::int64_t ProductNeeds::tiles_n(std::int64_t columns) const {
   return images.x != nullptr ? images.x->tiles(columns_of_workgroup) : div_up(columns, columns_of_workgroup);
 }
 
-std::optional<std::string> linear_invalid_reason(const ImplPoint& point) {
-  return any_too_large(point.tensors, point.forms);
+std::optional<std::string> linear_invalid_reason(const ImplPoint& point, const LinearKind& kind,
+                                                 Layout x_layout) {
+  if (auto reason = any_too_large(point.tensors, point.forms)) return reason;
+  if (!kind.quantizes()) return std::nullopt;
+  const Form form{Storage::Buffer, kind.x == XKind::Quantized ? x_layout : Layout::P4W};
+  const Shape& shape = point.tensors.front().shape;
+  const auto reason = excluded([&] { return too_large({form, DType::I8, shape}); });
+  return reason ? std::optional("quantized x: " + *reason) : std::nullopt;
 }
 
 }  // namespace assay::ops

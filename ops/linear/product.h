@@ -80,8 +80,9 @@ void add_images(Dispatch& product, const BuildContext& context, const ProductNee
 /// Gives `dispatch`, which only stores y, the #defines and constants about images of y.
 void add_images_of_y(Dispatch& dispatch, const BuildContext& context, const Images& images);
 
-/// Why no kernel can take this point on any device, or nothing.
-std::optional<std::string> linear_invalid_reason(const ImplPoint& point);
+/// Why no kernel can take this point on any device, or nothing. `x_layout`: see ProductNeeds.
+std::optional<std::string> linear_invalid_reason(const ImplPoint& point, const LinearKind& kind,
+                                                 Layout x_layout = Layout::P4W);
 
 /// The result of quantize_rows(): int8 values in buffer/4W of x's shape, and one scale (f32) and one zero
 /// point (i32) per row.

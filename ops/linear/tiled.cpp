@@ -1,5 +1,6 @@
 #include "ops/linear/tiled.h"
 
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
@@ -17,6 +18,7 @@ namespace {
 
 using references::Linear;
 
+constexpr Layout layout_of_integers = Layout::P4H4W;  // where x is quantized
 constexpr std::int64_t bytes_of_quad = 16;
 constexpr std::int64_t deepest_slab = 256, least_depth = 16;
 // This many tiles fill a large device.
@@ -29,6 +31,35 @@ std::int64_t steps_of(const Tiling& tiling, const LinearKind& kind) {
 
 std::int64_t shared_bytes(const Tiling& tiling, const LinearKind& kind) {
   return steps_of(tiling, kind) * (tiling.m / 4 + 1 + tiling.n / 4 + 1) * bytes_of_quad;
+}
+
+/// The steps of a slab that lie in one group.
+std::int64_t steps_of_part(const Tiling& tiling, const Linear& linear, const LinearKind& kind) {
+  return kind.is_grouped() ? std::min(tiling.k, linear.group_size) / 4 : steps_of(tiling, kind);
+}
+
+/// The steps that an invocation multiplies in one iteration.
+std::int64_t steps_at_once(std::int64_t of_part) {
+  return of_part % 4 == 0 ? 4 : 2;
+}
+
+/// The iterations of the two loops over `count` loads, from memory and to shared memory. lavapipe unrolls
+/// short ones.
+std::int64_t turns_of_loads(std::int64_t count) {
+  constexpr std::int64_t most_unrolled = 8;
+  return count <= most_unrolled ? 0 : 2 * turns(count);
+}
+
+/// The loop iterations of an invocation (shaders/linear/linear_tiled.comp, matmul/matmul_tiled.comp). Weights
+/// are counted as if they were not packed.
+std::int64_t turns_of(const Tiling& tiling, const Linear& linear, const LinearKind& kind) {
+  const std::int64_t steps = steps_of(tiling, kind), of_part = steps_of_part(tiling, linear, kind);
+  const std::int64_t of_sums = turns(of_part / steps_at_once(of_part));
+  std::int64_t of_slab = kind.is_grouped() ? turns(div_up(steps, of_part), of_sums) : of_sums;
+  for (const std::int64_t side : {tiling.m, tiling.n}) {
+    of_slab += turns_of_loads(div_up(side / 4 * steps, tiling.invocations()));
+  }
+  return turns(div_up(linear.k, tiling.k), of_slab);
 }
 
 /// Whether a slab of depth `k` is whole groups, or divides a group.
@@ -96,7 +127,7 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot, con
   Dispatch product;
   product.label = "product";
   product.shader = "linear_tiled.comp";
-  const ProductNeeds needs{.x_layout = Layout::P4H4W,
+  const ProductNeeds needs{.x_layout = layout_of_integers,
                            .x_words = 4,
                            .sums_of_groups = true,
                            .dot = dot,
@@ -104,8 +135,8 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot, con
                            .images = images};
   const Slots slots = add_operands(program, product, context, kind, needs);
   add_images(product, context, needs);
-  const std::int64_t part_steps = kind.is_grouped() ? std::min(tiling.k, linear.group_size) / 4 : steps;
-  product.defines.push_back({"STEPS_AT_ONCE", part_steps % 4 == 0 ? "4" : "2"});
+  const std::int64_t part_steps = steps_of_part(tiling, linear, kind);
+  product.defines.push_back({"STEPS_AT_ONCE", std::to_string(steps_at_once(part_steps))});
   const auto loads = [local](std::int64_t quads) { return div_up(quads, local); };
   const std::int64_t words_of_block = is_int4(kind.w) ? 2 : 1;
   const std::int64_t steps_of_block = kind.is_real() ? 4 * words_of_block : words_of_block;
@@ -120,7 +151,7 @@ Program build(const BuildContext& context, const LinearKind& kind, bool dot, con
 }
 
 std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKind& kind) {
-  if (auto reason = linear_invalid_reason(point)) return reason;
+  if (auto reason = linear_invalid_reason(point, kind, layout_of_integers)) return reason;
   if (!kind.is_grouped()) return std::nullopt;
   const std::int64_t group_size = point.params.integer("group_size");
   const std::int64_t k = tuned_tiling(point, references::checked_linear(point.params), {}, kind).k;
@@ -135,7 +166,7 @@ std::optional<std::string> invalid_reason(const ImplPoint& point, const LinearKi
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind) {
   if (auto reason = weight_texture_unsupported_reason(context, kind.w)) return reason;
   const Linear linear = references::checked_linear(context.params);
-  return tiling_unsupported_reason(tiling_of(context, linear, kind), kind, context.device);
+  return tiling_unsupported_reason(tiling_of(context, linear, kind), linear, kind, context.device);
 }
 
 /// Consecutive roundings in an element.
@@ -166,13 +197,14 @@ Tiling tiling_of(const BuildContext& context, const Linear& linear, const Linear
   return tiling;
 }
 
-std::optional<std::string> tiling_unsupported_reason(const Tiling& tiling, const LinearKind& kind,
-                                                     const DeviceInfo& device) {
+std::optional<std::string> tiling_unsupported_reason(const Tiling& tiling, const Linear& linear,
+                                                     const LinearKind& kind, const DeviceInfo& device) {
   if (tiling.invocations() > most_invocations(device)) {
     return fmt::format(
         "tiles of {} x {}, {} x {} per invocation, need workgroups of {} invocations, the device allows {}",
         tiling.m, tiling.n, tiling.rows, tiling.columns, tiling.invocations(), most_invocations(device));
   }
+  if (auto reason = loops_unsupported_reason(turns_of(tiling, linear, kind), device)) return reason;
   const std::int64_t needed = shared_bytes(tiling, kind);
   if (needed <= device.max_shared_bytes) return std::nullopt;
   return fmt::format("tiles of {} x {} x {} need {} bytes of shared memory, maxComputeSharedMemorySize is {}",

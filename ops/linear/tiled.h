@@ -21,8 +21,8 @@ struct Tiling {
 /// The tiling as tuned, or the one that is fast for this shape on this device.
 Tiling tiling_of(const BuildContext& context, const references::Linear& linear, const LinearKind& kind);
 /// What the device is missing for it, or nothing.
-std::optional<std::string> tiling_unsupported_reason(const Tiling& tiling, const LinearKind& kind,
-                                                     const DeviceInfo& device);
+std::optional<std::string> tiling_unsupported_reason(const Tiling& tiling, const references::Linear& linear,
+                                                     const LinearKind& kind, const DeviceInfo& device);
 /// Gives `product` the #defines ROWS, COLUMN_QUADS and SUMS_OF_INVOCATION, the constants tile_m, tile_n and
 /// steps, the size of its workgroups and shared memory, and `workgroups` of them.
 void add_tiling(Dispatch& product, const Tiling& tiling, const LinearKind& kind, std::int64_t workgroups,

@@ -133,9 +133,10 @@ Program build_tiled(const BuildContext& context) {
 
 std::optional<std::string> tiled_unsupported_reason(const BuildContext& context) {
   const Matmul op = matmul_params(context.params);
-  const Tiling tiling = tiling_of(context, linear_of(op), of_reals);
+  const Linear linear = linear_of(op);
+  const Tiling tiling = tiling_of(context, linear, of_reals);
   if (auto reason = slots_unsupported_reason(slots_of_planes(op.batch, op.m, tiling.m))) return reason;
-  return tiling_unsupported_reason(tiling, of_reals, context.device);
+  return tiling_unsupported_reason(tiling, linear, of_reals, context.device);
 }
 
 /// Consecutive roundings in an element: a product and a sum for each k, alpha, and the sum with beta * c.

@@ -199,6 +199,20 @@ TEST_F(MatmulTest, RefusesMoreSlotsThanItCanCount) {
   }
 }
 
+/// A slab of 32 takes ten iterations: one, eight of four values, and the check that finds their end.
+TEST_F(MatmulTest, SlabsThatACpuLeavesEarlyAreRefused) {
+  const DeviceInfo cpu{.type = "cpu"};
+  const std::int64_t most = 32 * 6553;
+  const auto deep = [&](std::int64_t k) {
+    return trial("mm", {{"M", 1}, {"K", k}, {"N", 4}}, "f32", "tiled");
+  };
+  EXPECT_EQ(refusal_on(cpu, deep(most)), "");
+  EXPECT_EQ(refusal_on(cpu, deep(most + 1)),
+            "65541 loop iterations per invocation exceed the 65535 that a CPU device runs");
+  EXPECT_EQ(refusal_on(amd, deep(most + 1)), "");
+  expect_right(deep(most));
+}
+
 TEST_F(MatmulTest, CIsNeitherBoundNorCountedWhereBetaIsZero) {
   Trial made = trial("addmm", {{"M", 4}, {"K", 8}, {"N", 16}}, "f16", "tiled");
   const auto bytes_read = [&] {

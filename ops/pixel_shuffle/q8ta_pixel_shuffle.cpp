@@ -7,7 +7,7 @@
 #include "references/pixel_shuffle/pixel_shuffle.h"
 
 #include <array>
-#include <cmath>
+#include <string>
 #include <string_view>
 
 namespace assay::ops {
@@ -187,18 +187,9 @@ Program unfused(const BuildContext& context) {
   return program;
 }
 
-/// Whether every step of the requantization stays finite and is not flushed to zero: the kernels do not check
-/// for NaN.
-bool scales_are_safe(const Params& params) {
-  constexpr float largest_difference = 255;
-  return std::isfinite(largest_difference * params.qparams("x").scale) &&
-         std::isnormal(1.0f / params.qparams("y").scale);
-}
-
 std::optional<std::string> invalid_reason(const ImplPoint& point) {
-  if (!scales_are_safe(point.params)) {
-    return "float32 cannot hold 255 * x.scale or 1 / y.scale as a normal number: a step would be infinite or "
-           "flushed to zero, and the product of both a NaN";
+  for (const std::string name : {"x", "y"}) {
+    if (auto reason = scale_invalid_reason(name, point.params.qparams(name))) return reason;
   }
   return any_too_large(point.tensors, point.forms);
 }

@@ -57,9 +57,10 @@ struct Map {
   std::vector<SpecConstant> constants;
 };
 
-/// The dispatch of the gathering kernel; y holds floats.
+/// The dispatch of the gathering kernel; y holds floats. Throws std::logic_error where it does not.
 Dispatch gather_dispatch(const BuildContext& context, std::string label, const TensorAt& x, const TensorAt& y,
                          const Map& map, const Conversion& conversion = {}) {
+  if (y.physical.dtype() == DType::I8) throw std::logic_error(label + ": gather.comp writes floats alone");
   Dispatch dispatch = named(std::move(label), "gather.comp", x, y);
   add_form_defines(dispatch, "X", x.physical);
   add_form_defines(dispatch, "Y", y.physical);

@@ -88,6 +88,16 @@ Dispatch moved(const Shape& shape, Form x, Form y, DType dtype = DType::F32) {
                        {Resource::tensor(1), {y, dtype, shape}});
 }
 
+/// The kernel that could write them is not asked where they cannot be counted.
+TEST(MoveDispatch, IntegersAreNotGathered) {
+  const Params params;
+  const DeviceInfo device;
+  const Shape shape{1, 1, 1 << 15, 1 << 14};
+  const TensorAt x{Resource::tensor(0), {{Storage::Buffer, Layout::CP}, DType::F32, shape}};
+  const TensorAt y{Resource::tensor(1), {{Storage::Buffer, Layout::P4C}, DType::I8, shape}};
+  EXPECT_THROW((void)move_dispatch({params, {}, {}, device, {}}, "quantize", x, y), std::logic_error);
+}
+
 std::string reorder_define(const Dispatch& dispatch, const std::string& name) {
   for (const Define& test_case : dispatch.defines) {
     if (test_case.name == name) return test_case.value;

@@ -1,5 +1,6 @@
 #include "ops/transformer/rows.h"
 
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -114,6 +115,15 @@ std::optional<std::string> rows_invalid_reason(const ImplPoint& point) {
   return any_too_large(point.tensors, point.forms);
 }
 
+/// Kernels load a row, go over it at most twice more, and store it; reductions take an iteration for each
+/// invocation of the row at most.
+std::optional<std::string> rows_unsupported_reason(const BuildContext& context) {
+  constexpr std::int64_t passes = 4, reductions = 2;
+  const RowSharing sharing = row_sharing(context);
+  const std::int64_t of_pass = turns(sharing.steps()) + 1;  // quads that are kept have a loop of their own
+  return loops_unsupported_reason(passes * of_pass + reductions * turns(sharing.columns), context.device);
+}
+
 Impl rows_impl(Program (*build)(const BuildContext&),
                std::optional<std::string> (*invalid_reason)(const ImplPoint&),
                double (*unit_error)(const BuildContext&)) {
@@ -122,6 +132,7 @@ Impl rows_impl(Program (*build)(const BuildContext&),
           .tunables = row_tunables(),
           .build = build,
           .invalid_reason = invalid_reason,
+          .unsupported_reason = rows_unsupported_reason,
           .unit_error = unit_error};
 }
 

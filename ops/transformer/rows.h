@@ -45,6 +45,9 @@ Dispatch row_dispatch(const BuildContext& context, std::string label, std::strin
 /// none.
 std::optional<std::string> rows_invalid_reason(const ImplPoint& point);
 
+/// Why a CPU device would leave the loops over a row early (ops/common/cpu_loops.h), or nothing.
+std::optional<std::string> rows_unsupported_reason(const BuildContext& context);
+
 /// The impl `rows`, with the tunables `columns`, invocations per row, and `local_size`.
 Impl rows_impl(Program (*build)(const BuildContext&),
                std::optional<std::string> (*invalid_reason)(const ImplPoint&),

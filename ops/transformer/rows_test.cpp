@@ -141,6 +141,19 @@ TEST_P(RowsTest, ASmallDeviceHasSmallWorkgroups) {
   expect_right(point);
 }
 
+TEST_P(RowsTest, LoopsThatACpuLeavesEarlyAreRefused) {
+  const auto lack = [this](const std::string& type, const Tune& tune) {
+    const Trial point = trial({1, 1 << 20}, "f32");
+    const std::vector<TensorSpec> tensors = op.tensors(point.params);
+    const DeviceInfo device{.type = type};
+    return missing_for(op.impls.front(), {point.params, tensors, point.forms, device, tune}).value_or("");
+  };
+  EXPECT_THAT(lack("cpu", {{"columns", 1}}),
+              testing::EndsWith("loop iterations per invocation exceed the 65535 that a CPU device runs"));
+  EXPECT_EQ(lack("cpu", {}), "");
+  EXPECT_EQ(lack("discrete", {{"columns", 1}}), "");
+}
+
 INSTANTIATE_TEST_SUITE_P(OfOp, RowsTest, testing::Values("softmax", "rms_norm", "layer_norm"),
                          [](const auto& param) { return std::string(param.param); });
 

@@ -79,13 +79,14 @@ std::vector<TensorSpec> tensors(const Params& params) {
   return all;
 }
 
+/// The pairs of a token and a key that it sees.
 std::int64_t visible_pairs(const Sdpa& op) {
   std::int64_t pairs = 0;
   for (std::int64_t token = 0; token < op.tokens; ++token) pairs += op.end_of_keys(token);
-  return op.batch * op.heads * pairs;
+  return pairs;
 }
 
-/// Of the cache only the rows that exist are read.
+/// Of the cache only the rows that exist are read, of the mask only what is added to scores of visible keys.
 Work work(const Params& params, std::span<const TensorSpec> tensors) {
   const Sdpa op = sdpa_params(params);
   const auto bytes_of = [](const TensorSpec& tensor) {
@@ -97,11 +98,13 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
       work.bytes_written += bytes_of(tensor);
     } else if (tensor.domain.valid) {
       work.bytes_read += bytes_of(tensor) / op.capacity * op.valid();
+    } else if (tensor.name == "mask") {
+      work.bytes_read += visible_pairs(op) * static_cast<std::int64_t>(size_of(tensor.dtype));
     } else {
       work.bytes_read += bytes_of(tensor);
     }
   }
-  work.operations = operations * op.width * visible_pairs(op);
+  work.operations = operations * op.width * op.batch * op.heads * visible_pairs(op);
   return work;
 }
 

@@ -142,9 +142,8 @@ std::optional<std::string> invalid_reason(const ImplPoint& point) {
 std::optional<std::string> unsupported_reason(const BuildContext& context) {
   const DeviceInfo& device = context.device;
   const WantedFragment wanted = wanted_fragment(context);
-  const bool names_matrices = wanted.matrices != WantedMatrices::Any;
-  const bool needs_matrices = context.tuned("plain", names_matrices ? 0 : 1) == 0 || context.tune.empty();
-  if (needs_matrices && !fragment_of(device, kind_of_attention, wanted)) {
+  const bool is_plain = context.tuned("plain", 0) != 0;  // on request alone: it is for tests
+  if (!is_plain && !fragment_of(device, kind_of_attention, wanted)) {
     return missing_matrices(device, kind_of_attention, wanted);
   }
   const AttentionTiling tiling = attention_tiling(context);

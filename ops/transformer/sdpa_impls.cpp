@@ -1,3 +1,4 @@
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -124,6 +125,13 @@ std::optional<std::string> unfused_invalid_reason(const ImplPoint& point) {
     const std::vector<Form> forms(tensors.size(), buffer());
     return rows_invalid_reason({point.params, tensors, forms, point.tune});
   });
+}
+
+/// An invocation of sdpa_values.comp goes over the keys of a query.
+std::optional<std::string> unfused_unsupported_reason(const BuildContext& context) {
+  const Sdpa op = sdpa_params(context.params);
+  if (auto reason = loops_unsupported_reason(turns(op.valid()), context.device)) return reason;
+  return with_softmax(context, op, rows_unsupported_reason);
 }
 
 // --- one pass -------------------------------------------------------------------------------------------
@@ -284,8 +292,19 @@ std::vector<Tunable> tunables(bool splits) {
   return tunables;
 }
 
+/// The loop iterations of an invocation of sdpa.comp: for each score the invocations that share a key add
+/// theirs, and in the end groups join each row.
+std::int64_t turns_of_pass(const Sdpa& op, const Sharing& sharing) {
+  const std::int64_t of_score = turns(std::countr_zero(static_cast<std::uint64_t>(sharing.columns)));
+  const std::int64_t of_groups = turns(sharing.groups());
+  const std::int64_t of_row = 2 * of_groups + turns(div_up(quads_of(op), sharing.local), of_groups);
+  return turns(sharing.batches(), sharing.keys * sharing.rows * of_score) + sharing.rows * of_row;
+}
+
 std::optional<std::string> unsupported_reason(const BuildContext& context, bool splits) {
   const Sharing sharing = sharing_of(context, splits);
+  const std::int64_t turns = turns_of_pass(sdpa_params(context.params), sharing);
+  if (auto reason = loops_unsupported_reason(turns, context.device)) return reason;
   const std::int64_t most = context.device.max_shared_bytes;
   if (sharing.shared_bytes() <= most) return std::nullopt;
   return "workgroups of " + std::to_string(sharing.local) + " invocations need " +
@@ -372,6 +391,7 @@ Impl unfused_sdpa() {
   impl.tunables = {local_size_tunable()};
   impl.build = unfused;
   impl.invalid_reason = unfused_invalid_reason;
+  impl.unsupported_reason = unfused_unsupported_reason;
   impl.unit_error = unfused_unit_error;
   return impl;
 }

@@ -138,6 +138,9 @@ TEST_F(SdpaTest, RowsOfTheCacheThatDoNotExistYetAreNanAndAreNotCounted) {
   EXPECT_EQ(work.bytes_read, 4 * (2 * 4 * 8 + 2 * 5 * 2 * 8));
   EXPECT_EQ(work.bytes_written, 4 * 2 * 4 * 8);
   EXPECT_EQ(work.operations, 4 * 8 * 4 * (4 + 5)) << "the second token sees one key more";
+  const Params masked = with(point, "mask", true).params;
+  EXPECT_EQ(op.work(masked, op.tensors(masked)).bytes_read, work.bytes_read + 4 * (4 + 5))
+      << "of the mask only what visible keys add";
   const Params not_causal = with(point, "causal", false).params;
   EXPECT_EQ(op.work(not_causal, op.tensors(not_causal)).operations, 4 * 8 * 4 * (5 + 5));
 }
@@ -284,6 +287,47 @@ TEST_F(DecodeOnH200, NothingThatItJoinsCouldSpareItWork) {
       EXPECT_EQ(late ? late->what : "", "") << is_khr << " " << width;
     }
   }
+}
+
+std::string lack_of(const Op& op, const Trial& point, const DeviceInfo& device) {
+  const std::vector<TensorSpec> tensors = op.tensors(point.params);
+  return missing_for(*op.find_impl(point.impl), {point.params, tensors, point.forms, device, point.tune})
+      .value_or("");
+}
+
+/// Sixteen groups of invocations take 17 iterations for each of their keys: one, and four for each row.
+TEST_F(SdpaTest, LoopsThatACpuLeavesEarlyAreRefused) {
+  DeviceInfo cpu{.type = "cpu"};
+  cpu.features = {Feature::SubgroupShuffle};
+  cpu.subgroup_size = 8;
+  const auto lack = [&](const std::string& impl, std::int64_t start, const Tune& tune = {}) {
+    Trial point = trial({1, 8, 2, 128, start}, impl, "f16");
+    point.tune = tune;
+    return lack_of(op, point, cpu);
+  };
+  const std::string reason = " loop iterations per invocation exceed the 65535 that a CPU device runs";
+  EXPECT_EQ(lack("fused", 65535), "69845" + reason);
+  EXPECT_EQ(lack("fused", 61000), "");
+  EXPECT_EQ(lack("split", 65535, {{"splits", 1}}), "69845" + reason);
+  EXPECT_EQ(lack("split", 65535, {{"splits", 2}}), "");
+  EXPECT_EQ(lack("unfused", 65534), "65536" + reason);
+  EXPECT_EQ(lack("unfused", 65533), "");
+  cpu.type = "discrete";
+  for (const std::string impl : {"fused", "unfused"}) EXPECT_EQ(lack(impl, 65535), "") << impl;
+}
+
+TEST_F(SdpaTest, PlainCodeRunsOnRequestAloneWhateverElseIsTuned) {
+  DeviceInfo device = h200();
+  device.cooperative_shapes.clear();
+  std::erase(device.features, Feature::CooperativeMatrixNv);
+  const auto lack = [&](const Tune& tune) {
+    Trial point = trial({70, 2, 1, 32}, "coopmat", "f16");
+    point.tune = tune;
+    return lack_of(op, point, device);
+  };
+  EXPECT_THAT(lack({}), testing::HasSubstr("is missing"));
+  EXPECT_THAT(lack({{"subgroups", 2}}), testing::HasSubstr("is missing"));
+  EXPECT_EQ(lack({{"subgroups", 2}, {"plain", 1}}), "");
 }
 
 std::string invalid_reason_of(const Op& op, const Trial& point) {

@@ -420,6 +420,20 @@ TEST(ResumeOptions, AreThoseThatTheHelpNames) {
   EXPECT_THAT(fine.err, Not(HasSubstr("cannot be given"))) << "only the folder is missing";
 }
 
+TEST(IgnoredOptions, AreRefused) {
+  const auto refusal = [](const std::vector<std::string>& words) {
+    const ProcessResult result = assay(words);
+    EXPECT_EQ(result.exit_code, 2) << result.out;
+    return result.err;
+  };
+  EXPECT_THAT(refusal({"run", "--secret-seed", "0", "--time-secret-data", "--dry-run"}),
+              HasSubstr("--secret-seed 0 makes no secret data"));
+  EXPECT_THAT(refusal({"show", "nowhere", "x", "--op", "clone"}),
+              HasSubstr("--op chooses the rows of a question"));
+  EXPECT_THAT(refusal({"show", "nowhere", "x", "--samples", "--worst"}),
+              AllOf(HasSubstr("--samples"), HasSubstr("--worst")));
+}
+
 // `cmake --install` into an empty prefix, and the binary from there.
 
 TEST(Install, TheInstalledBinaryFindsItsCasesFromAnywhere) {

@@ -1,6 +1,6 @@
 #include "harness/base/statistics.h"
 #include "harness/report/journal/journal.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/tell.h"
 
@@ -129,7 +129,7 @@ TEST_F(Compare, IsFineWhereNothingIsWorse) {
   const ProcessResult faster = assay({"compare", slower(), base()});
   EXPECT_EQ(faster.exit_code, 0) << faster.err;
   EXPECT_THAT(faster.out, HasSubstr("FASTER"));
-  EXPECT_EQ(assay({"compare", folder / "base", folder / "base/journal.jsonl"}).exit_code, 0);
+  EXPECT_EQ(assay({"compare", folder / "slower", folder / "base/journal.jsonl"}).exit_code, 0);
 }
 
 TEST_F(Compare, FailsOnWhatItIsTold) {
@@ -141,9 +141,11 @@ TEST_F(Compare, FailsOnWhatItIsTold) {
   for (const char* wrong : {"slow", "slower,", ""}) {
     const ProcessResult result = assay({"compare", a, b, "--fail-on", wrong});
     EXPECT_EQ(result.exit_code, 2) << wrong;
-    EXPECT_THAT(result.err, HasSubstr("is not a verdict; the verdicts are none, faster, slower, same,"))
-        << wrong;
+    EXPECT_THAT(result.err, HasSubstr("is not a verdict; the verdicts are faster, slower, same,")) << wrong;
   }
+  const ProcessResult none = assay({"compare", a, b, "--fail-on", "none,slower"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--fail-on: 'none' stands alone, for no verdict"));
 }
 
 TEST_F(Compare, FailsOnBrokenAndGoneRows) {
@@ -206,7 +208,7 @@ TEST_F(Compare, LearnsWhatRunsOfADeviceDifferBy) {
   EXPECT_THAT(known.out, HasSubstr("  SLOWER  "));
   EXPECT_THAT(known.out, HasSubstr("One run per side: differences up to 1.5 % are not reported"));
   EXPECT_EQ(assay({"compare", a, b, "--run-noise", a + "/journal.jsonl"}).exit_code, 2);
-  EXPECT_THAT(assay({"compare", a, a, "--keep-run-noise", noise}).err,
+  EXPECT_THAT(assay({"compare", a, b, "--keep-run-noise", noise}).err,
               HasSubstr("do not show the noise between runs"));
 }
 
@@ -226,7 +228,7 @@ TEST_F(Compare, TellsTheTimeThatPerfCsvTells) {
   const std::string a = write("a", {row});
   EXPECT_EQ(assay({"report", a}).exit_code, 0);
   EXPECT_THAT(read_file(a + "/perf.csv"), HasSubstr(",712.0000,"));
-  EXPECT_THAT(assay({"compare", a, a, "--all"}).out, HasSubstr(" 712.00  712.00 "));
+  EXPECT_THAT(assay({"compare", a, write("b", {row}), "--all"}).out, HasSubstr(" 712.00  712.00 "));
 }
 
 TEST_F(Compare, ExplainsARow) {
@@ -261,6 +263,16 @@ TEST_F(Compare, PoolsSeveralRunsOfASide) {
   EXPECT_THAT(assay({"compare", "--base", a, "--base", a, "--new", b}).err, HasSubstr("twice"));
 }
 
+TEST_F(Compare, WantsAnotherRunOnTheOtherSide) {
+  const std::string a = base(), b = slower();
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"compare", a, a + "/journal.jsonl"},
+                                                {"compare", "--base", a, "--base", b, "--new", b}}) {
+    const ProcessResult result = assay(words);
+    EXPECT_EQ(result.exit_code, 2) << result.out;
+    EXPECT_THAT(result.err, ContainsRegex("both sides are run (base|slower) of Acme GPU 9"));
+  }
+}
+
 TEST_F(Compare, WantsTwoSides) {
   const std::string a = base();
   for (const std::vector<std::string>& sides :
@@ -279,7 +291,8 @@ TEST_F(Compare, ComparesTheDevicesOfAFolderEachWithItself) {
   other.device.name = "Other";
   write("before/acme", {timed("x", 100, "p")}, run_info("run"));
   write("before/other", {timed("x", 200, "p")}, other);
-  write("after/acme", {timed("x", 100, "p")}, run_info("run"));
+  other.run_id = "next";
+  write("after/acme", {timed("x", 100, "p")}, run_info("next"));
   write("after/other", {timed("x", 220, "q")}, other);
   const ProcessResult result = assay({"compare", folder / "before", folder / "after"});
   EXPECT_EQ(result.exit_code, 1) << result.err;

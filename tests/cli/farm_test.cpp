@@ -1,5 +1,5 @@
 #include "harness/report/journal/journal.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 #include "tests/cli/farm_test_support.h"
 #include "tests/support/assay_binary.h"
 #include "tests/support/temporary_folder.h"

@@ -189,6 +189,17 @@ TEST_F(JudgeTest, EachOpWhoseSpirvChangedIsRun) {
   EXPECT_THAT(checked, ElementsAre("q8ta_add", "q8ta_relu"));
 }
 
+/// It looks like a comment, so the op that it makes wrong was not judged, and the verdict was trusted.
+TEST_F(JudgeTest, CodeBehindACarriageReturnIsJudged) {
+  folder.write("mine/q8ta_relu.comp", honest());
+  folder.write("mine/q8ta_add.comp",
+               changed_in(tree_shader("q8ta_add.comp"), "void main() {",
+                          "void main() {  // adds\r#define sums_of(a, b) (sums_of(a, b) ^ 1u)"));
+  const json made = judged({"--cases", folder.write("more.yaml", add_cases)});
+  EXPECT_EQ(made.at("verdict"), "wrong");
+  EXPECT_EQ(made.at("selection").at("ops"), json::array({"q8ta_add", "q8ta_relu"}));
+}
+
 TEST_F(JudgeTest, AnOpWithoutATimedRowIsNamedAndIncomplete) {
   folder.write("mine/q8ta_relu.comp", honest());
   folder.write("mine/q8ta_add.comp",
@@ -315,7 +326,10 @@ TEST_F(JudgeTest, WhatIsNotRunIsIncompleteAndNamed) {
   const json made = judged({"--time-limit", "0.000001"});
   EXPECT_EQ(made.at("verdict"), "incomplete");
   EXPECT_EQ(made.at("correct"), false) << "nothing was shown";
-  EXPECT_THAT(words_of(made), IsSupersetOf({"not_run", "not_timed"}));
+  EXPECT_THAT(words_of(made), ElementsAre("not_run"));
+  EXPECT_TRUE(made.at("rows").empty()) << "the limit is also one for the choice of rows";
+  EXPECT_THAT(made.at("reasons").at(0).at("text").get<std::string>(),
+              HasSubstr("the time limit was reached while cases were chosen"));
 }
 
 TEST_F(JudgeTest, AnIncludeNamesNoOtherFile) {

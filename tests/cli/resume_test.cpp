@@ -1,6 +1,7 @@
 #include "harness/report/journal/journal.h"
 #include "harness/report/journal/journal_text.h"
 #include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 #include "harness/tensor/npy/npy.h"
 #include "tests/cli/farm_test_support.h"
 

@@ -24,6 +24,21 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+/// The last workgroup joins what all have stored; it is found by a counter in scratch.
+constexpr const char* joining_cases = R"(op: sdpa
+cases:
+  - name: timed
+    mode: perf
+    S: 1
+    H: 4
+    Hkv: 2
+    D: 32
+    start_pos: 255
+    dtype: f16
+    impl: coopmat
+    tune: {plain: 1, scores: 2, subgroups: 2, splits: 4}
+)";
+
 TEST(Run, PassesAndLeavesEveryReport) {
   const TemporaryFolder folder;
   const ProcessResult result = assay({"run", folder.write("c.yaml", shuffle_cases), "--out", folder / "out"});
@@ -51,6 +66,19 @@ TEST(Run, ReportsAreAFunctionOfTheJournal) {
   EXPECT_EQ(read_file(reports / "perf.json"), test::perf_json(report));
   EXPECT_EQ(read_file(reports / "junit.xml"), test::junit_xml(report));
   EXPECT_EQ(read_file(reports / "run.json"), run_json(report));
+}
+
+/// Two of its programs at once would count in the same scratch, and an honest kernel would be a cheat.
+TEST(Run, HasNoThroughputOfAProgramThatJoinsInOneDispatch) {
+  const TemporaryFolder folder;
+  const ProcessResult result = assay({"run", "--ceilings", "none", folder.write("c.yaml", joining_cases),
+                                      "--out", folder / "out", "--budget", "0.05"});
+  ASSERT_EQ(result.exit_code, 0) << result.out << result.err;
+  const RunReport report = read_journal(device_folder(folder / "out") / "journal.jsonl");
+  ASSERT_EQ(report.records.size(), 1U);
+  ASSERT_TRUE(report.records[0].perf.has_value());
+  EXPECT_GT(report.records[0].perf->time_us_p50, 0);
+  EXPECT_EQ(report.records[0].perf->throughput_us, 0);
 }
 
 TEST(Run, ReplaysRowsAndSaysHowToReplayOne) {

@@ -3,6 +3,8 @@
 #include "harness/cases/case.h"
 #include "harness/engine/run/device_run.h"
 #include "harness/gpu/gpu.h"
+#include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 
 #include <cstdint>
 #include <memory>

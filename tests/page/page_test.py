@@ -28,6 +28,30 @@ def rows_of(folder, name):
         return list(csv.DictReader(file))
 
 
+def synthetic(folder, *options):
+    """Makes the folder anew with reports of invented runs, and returns its journals: by night, then by device."""
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([HERE / "synthetic.py", folder, *options], check=True)
+    return sorted(folder.glob("*/*/journal.jsonl"))
+
+
+def edit(journal, change):
+    """Puts what change(event) returns in the place of each event of a journal; None takes it out."""
+    events = [change(json.loads(line)) for line in journal.read_text(encoding="utf-8").splitlines()]
+    journal.write_text("".join(json.dumps(event) + "\n" for event in events if event), encoding="utf-8")
+
+
+def ended(status, *rows):
+    """A change for edit(): these rows end with this status, and nothing of them is judged if they crash."""
+    def change(event):
+        if event.get("row") not in rows:
+            return event
+        if event["event"] == "end":
+            return dict(event, status=status, reason="for a test")
+        return None if status == "CRASH" and event["event"] == "judged" else event
+    return change
+
+
 class Published:
     """The rows of the published reports, read from CSV files; the page is made from their journals.
 
@@ -321,6 +345,23 @@ class NightsPage(BrowserTest):
         self.assert_soon_equal(self.page.matching, 3)
         self.assert_soon_equal(lambda: set(self.page.texts("#all-rows .verdict")), {"SLOWER"})
 
+    def test_a_filter_that_a_link_sets_has_a_control_that_takes_it_off(self):
+        shown = lambda key: self.page.script("return !document.getElementById(arguments[0]).closest('label').hidden", f"filter-{key}")
+        self.assertTrue(shown("failure"), "one value, which other rows do not have")
+        self.assertFalse(shown("tier"), "all rows have the same one")
+        self.page.click(".card:first-child .failure-groups > li a")
+        name = self.assert_soon(lambda: self.page.state().get("failure"), lambda name: name)
+        self.page.wait()
+        self.assertEqual(self.page.script("return document.getElementById('filter-failure').value"), name)
+        for key, value, matching in (("tier", "nightly", 2 * self.rows), ("op", "no such op", 0)):
+            self.page.open({key: value})
+            self.assertTrue(shown(key), key)
+            self.assertEqual(self.page.script("return document.getElementById(arguments[0]).value", f"filter-{key}"), value)
+            self.assertEqual(self.page.matching(), matching)
+        self.page.open({"tier": "nightly"})
+        self.page.choose("#filter-tier", "")
+        self.assert_soon_equal(lambda: shown("tier"), False)
+
     def test_rows_show_their_energy_where_a_device_told_it(self):
         heads = lambda: self.page.texts("#all-rows thead button")
         self.page.open({"mode": "perf", "device": "Acme GPU 1"})
@@ -427,6 +468,7 @@ class SlowMachinePage(BrowserTest):
     def test_it_is_said_first_and_taken_out_of_the_other_rows(self):
         self.page.open()
         self.assertRegex(self.page.text("#summary"), r"Acme GPU 1: the machine was 2\.00x slower: 19\d unchanged rows \(")
+        self.assertRegex(self.page.text("#summary"), "^1 row fails, 3 became slower: 300 rows on 1 device\\. ")
         self.assertIn("3 SLOWER", self.page.texts(".card .tile"))
         self.page.open({"verdict": "SLOWER"})
         self.assert_soon_equal(self.page.matching, 3)
@@ -435,6 +477,183 @@ class SlowMachinePage(BrowserTest):
                 self.assertRegex(text, r"^2\.[34]\d*×; 1\.(19\d?|2|2[01]\d?)× without the machine's shift$")
         self.assertEqual(sum("without the machine's shift" in text for text in self.page.texts("#all-rows tbody td")), 3)
         self.assert_no_complaints(self.page)
+
+
+class UnfinishedPage(BrowserTest):
+    """Runs that lost their device, lack rows of the run before, or have times that cannot be trusted."""
+
+    def tearDown(self):
+        self.assert_no_complaints(self.page)
+
+    def test_a_lost_device_is_in_the_first_sentence(self):
+        folder = self.out / "lost-device"
+        journal, = synthetic(folder, "--nights", "1", "--devices", "1", "--rows", "24")
+
+        def lose(event):  # three rows pass, the fourth loses the device, and the run ends
+            row = event.get("row", 0)
+            if event["event"] == "done" or row > 3 or (row == 3 and event["event"] in ("judged", "block")):
+                return None
+            if row == 3 and event["event"] == "end":
+                return {"event": "end", "row": 3, "status": "DEVICE_LOST", "reason": "the device was lost", "total_ms": 5}
+            if row == 0 and event["event"] == "judged":  # without what says that it is wrong
+                return {key: event[key] for key in ("event", "row", "output", "class", "elements", "input_hash", "output_hash")}
+            return dict(event, status="PASS", reason="") if event["event"] == "end" else event
+
+        edit(journal, lose)
+        self.page = self.made("lost-device", *sorted(folder.iterdir()))
+        self.page.open()
+        self.assertEqual(self.page.text("#summary"),
+                         "No row fails, 21 rows lost or not reached: 24 rows on 1 device. Acme GPU 1: the run did not finish.")
+        self.assertEqual(self.page.text("#failures h3"), "Failures: 0, lost or not reached: 21")
+        lines = self.page.script("return [...document.querySelectorAll('#accuracy .table tbody tr')].map("
+                                 "line => [...line.children].map(cell => cell.textContent))")
+        self.assertEqual({line[3] for line in lines}, {"MISSING"})
+        self.assertEqual(sum(int(line[4]) for line in lines), 20)
+
+    def test_none_is_said_to_be_slower_only_where_times_were_judged(self):
+        folder = self.out / "few-rows"
+        _, newest = synthetic(folder, "--nights", "2", "--devices", "1", "--rows", "24")
+
+        def shorten(event):  # the rows of mode accu at the begin of the plan are left
+            if event["event"] == "plan":
+                return dict(event, rows=event["rows"][:3])
+            return None if event.get("row", 0) > 2 else event
+
+        edit(newest, shorten)
+        self.page = self.made("few-rows", *sorted(folder.iterdir()))
+        self.page.open()
+        self.assertEqual(self.page.text("#summary"), "1 row fails, 21 rows are GONE: 24 rows on 1 device.")
+
+    def test_times_that_cannot_be_trusted_are_counted(self):
+        folder = self.out / "suspect"
+        _, newest = synthetic(folder, "--nights", "2", "--devices", "1", "--rows", "24")
+        edit(newest, ended("SUSPECT", 3))
+        self.page = self.made("suspect", *sorted(folder.iterdir()))
+        self.page.open({"op": "dequantize_rows", "measure": "base"})
+        self.assertRegex(self.page.text("#summary"), "^2 rows fail, (none|1) became slower, 1 row is SUSPECT: 24 rows on 1 device")
+        self.assertEqual(self.page.script("return document.querySelector('#heat-map td.heat a').title"), "2 rows", "of three")
+
+    def test_kernels_are_called_unchanged_only_if_the_binary_is(self):
+        folder = self.out / "rebuilt"
+        journals = synthetic(folder, "--nights", "2", "--devices", "1", "--rows", "24")
+        note = "Driver, kernels, ceilings and machine are unchanged."
+        for number, (hashes, is_said) in enumerate(((("b1", "b1"), True), (("b1", "b2"), False), (("", ""), False))):
+            for journal, binary in zip(journals, hashes):
+                edit(journal, lambda event: dict(event, version="0.1.0", inputs={"binary": binary}, device=dict(event["device"], driver_info="1.3"),
+                                                 ceilings=dict(event["ceilings"], driver="Acme 1.3")) if event["event"] == "run" else event)
+            self.page = self.made(f"rebuilt-{number}", *sorted(folder.iterdir()))
+            self.page.open()
+            self.assertEqual(note in self.page.text(".card"), is_said, hashes)
+            self.assertEqual("binary (hash)" in self.page.texts(".card .changes th"), hashes == ("b1", "b2"))
+
+    def test_a_night_that_crashed_has_no_error(self):
+        folder = self.out / "crashed"
+        journals = synthetic(folder, "--nights", "3", "--devices", "1", "--rows", "24")
+        edit(journals[1], ended("CRASH", 1))
+        self.page = self.made("crashed", *sorted(folder.iterdir()))
+        self.page.open({"row": "Acme GPU 1:accu:quantize_rows/case0/64x1024/4W4C.4W4C/tiled"})
+        self.assert_soon_equal(lambda: self.page.count(".history"), 1)
+        self.assertEqual(self.page.count(".history circle.night"), 2, "an error of 0 would be a third one")
+        self.assertEqual(self.page.texts(".history text.failing"), ["×"])
+
+    def test_rows_that_lost_their_time_are_listed_between_nights(self):
+        folder = self.out / "lost-times"
+        journals = synthetic(folder, "--nights", "3", "--devices", "1", "--rows", "60")
+        edit(journals[2], ended("FAIL", *range(12, 18), *range(21, 25)))
+        self.page = self.made("lost-times", *sorted(folder.iterdir()))
+        self.page.open()
+        self.assertEqual(self.page.text("#nights .lost-times summary"),
+                         "10 rows have a time in only one of the two nights: 10 FAIL in the later one")
+        self.assertEqual(self.page.count("#nights .lost-times tbody th a"), 10)
+        titles = self.page.script("return [...document.querySelectorAll('#nights .heat-map tbody tr:first-child td')].map(cell => cell.title)")
+        self.assertEqual(titles, ["39 rows", "39 rows", "29 rows"])
+        self.page.click("#nights .lost-times tbody th a")
+        self.assert_soon(lambda: self.page.text("#row-part .status"), lambda text: text == "FAIL")
+        self.assert_no_overflow(self.page, "lost-times")
+
+
+class UnequalDevicesPage(BrowserTest):
+    """Two devices whose rows did not all run under the same conditions."""
+
+    def made_with(self, name, change):
+        folder = self.out / name
+        _, second = synthetic(folder, "--nights", "1", "--rows", "60")
+        edit(second, change)
+        self.page = self.made(name, *sorted(folder.iterdir()))
+        self.page.open()
+
+    def tearDown(self):
+        self.assert_no_complaints(self.page)
+
+    def test_rows_with_other_tunables_are_not_compared(self):
+        def tune(event):
+            if event["event"] != "plan":
+                return event
+            return dict(event, rows=[dict(row, tuned="local_size=64 (line 3)") if row["op"] == "linear_int8" else row for row in event["rows"]])
+
+        self.made_with("unequal-tunables", tune)
+        self.page.go(measure="ratio:Acme GPU 1")
+        names = self.page.texts("#heat-map tbody th")
+        self.assertNotIn("linear_int8", names)
+        self.assertIn("add", names)
+        self.assertRegex(self.page.text("#heat-map > .note"), r" \d+ timed rows\. \d+ rows are not compared with Acme GPU 1: the tunables differ\.$")
+        self.page.go(measure="share")
+        self.assertIn("linear_int8", self.page.texts("#heat-map tbody th"))
+
+    def test_runs_with_robust_access_and_profiles_are_not_compared(self):
+        for name, of_run, why, term in (
+                ("robust", lambda run: dict(run, robust_access=True), "(--robust-access)", "robust access"),
+                ("as-if", lambda run: dict(run, device=dict(run["device"], as_if="Acme Phone")), "(--as-if)", "limits of")):
+            self.made_with(f"unequal-{name}", lambda event: of_run(event) if event["event"] == "run" else event)
+            self.assertEqual(self.page.texts("#heat-map select option"), ["share of the device's ceiling"], name)
+            self.assertRegex(self.page.text("#heat-map > .note"), r" \d+ rows are not compared with Acme GPU 1: ")
+            self.assertIn(why, self.page.text("#heat-map > .note"))
+            self.assertEqual([term in self.page.texts(f".card:nth-child({number}) dt") for number in (1, 2)], [False, True])
+
+    def test_the_card_says_that_the_validation_layer_was_on(self):
+        self.made_with("validated", lambda event: dict(event, validation=True) if event["event"] == "run" else event)
+        self.assertEqual(["validation layer" in self.page.texts(f".card:nth-child({number}) dt") for number in (1, 2)], [False, True])
+
+    def test_times_that_did_not_pass_are_not_compared(self):
+        self.made_with("unequal-suspect", ended("SUSPECT", 4))
+        self.page.go(measure="ratio:Acme GPU 1")
+        self.assertIn("1 row is not compared with Acme GPU 1: one of the two did not end with PASS.", self.page.text("#heat-map > .note"))
+
+
+class LargePage(BrowserTest):
+    """What is special at the ends of scales: more rows than a picture draws, and a model that takes seconds."""
+
+    def tearDown(self):
+        self.assert_no_complaints(self.page)
+
+    def test_the_roofline_says_how_many_rows_it_draws_and_which(self):
+        folder = self.out / "many-rows"
+        synthetic(folder, "--nights", "1", "--devices", "1", "--rows", "9300")
+        self.page = self.made("many-rows", *sorted(folder.iterdir()))
+        self.page.open()
+        self.assertEqual(self.page.count("#roofline-bandwidth .point"), 6000)
+        self.assertEqual(self.page.text("#roofline-bandwidth figcaption").replace("\u202f", ""),
+                         "All rows, by the bytes they move; the 6000 with the most to gain of 6198 are drawn")
+        self.assertEqual(self.page.text("#roofline-compute figcaption"), "Rows with operations", "there are fewer of them")
+        gains = self.page.script("return [...document.querySelectorAll('#roofline-bandwidth .point')].map(mark => mark.__data__.row.us_to_gain)")
+        self.assertEqual(gains, sorted(gains, reverse=True))
+
+    def test_a_slow_model_has_a_rate(self):
+        folder = self.out / "slow-model"
+        journal, = synthetic(folder, "--nights", "1", "--devices", "1", "--rows", "24")
+
+        def slow(event):
+            if event["event"] != "plan":
+                return event
+            layer = {"model": "net", "layer": "only", "calls": 1000000, "tokens": 1}
+            return dict(event, rows=[dict(row, **layer) if number == 3 else row for number, row in enumerate(event["rows"])])
+
+        edit(journal, slow)
+        self.page = self.made("slow-model", *sorted(folder.iterdir()))
+        self.page.open()
+        ms, _, _, rate, *_ = self.page.texts("#models tbody tr:first-child td")
+        self.assertRegex(rate, r"^0\.\d{3}$")
+        self.assertAlmostEqual(float(rate) * float(ms) / 1000, 1, delta=0.01)
 
 
 class WeekPage(BrowserTest):

@@ -4,6 +4,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 #include "tests/support/records.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "harness/cases/expansion/case_expansion.h"
 
+#include "harness/base/text.h"
 #include "harness/cases/expansion/expand.h"
 #include "harness/cases/expansion/load_options.h"
 #include "harness/cases/yaml/nearest.h"
@@ -28,8 +29,8 @@ Enum to_enum(const Node::Entry& entry, const std::vector<std::string>& known, Pa
 std::string to_name(const Node::Entry& entry) {
   const std::string& name = to_text(*entry.value, {entry.key, "name"});
   if (name.empty() || id_text(name) != name || name.find('.') != std::string::npos) {
-    throw Problem(
-        diagnose(*entry.key, fmt::format("a name may have only letters, digits and '_', got '{}'", name)));
+    throw Problem(diagnose(*entry.key, fmt::format("a name may have only letters, digits and '_', got '{}'",
+                                                   printable_line(name))));
   }
   return name;
 }

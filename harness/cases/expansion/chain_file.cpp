@@ -1,5 +1,6 @@
 #include "harness/cases/expansion/chain_file.h"
 
+#include "harness/base/text.h"
 #include "harness/cases/expansion/expand.h"
 #include "harness/cases/expansion/param_value.h"
 #include "harness/cases/expansion/setting.h"
@@ -13,6 +14,9 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace assay::cases {
 namespace {
@@ -34,7 +38,8 @@ ParamSpec param_of(const Node::Entry& entry) {
   const Node& value = *entry.value;
   const Origin origin{entry.key, entry.value};
   if (!is_plain_name(name) || is_reserved(name))
-    throw Problem(diagnose(*entry.key, fmt::format("'{}' cannot be the name of a parameter", name)));
+    throw Problem(
+        diagnose(*entry.key, fmt::format("'{}' cannot be the name of a parameter", printable_line(name))));
   const auto with_default = [&](ParamSpec spec) {
     spec.fallback = to_value(spec, origin, {});
     return spec;
@@ -75,6 +80,7 @@ class ChainReader {
       problems_.attempt([&] { read_outputs(*entry); });
     }
     problems_.settle();
+    refuse_unused_params();
     chain_.clone = registry_.find("clone");
     chain_.q8ta_clone = registry_.find("q8ta_clone");
     check();
@@ -91,7 +97,7 @@ class ChainReader {
     if (!is_plain_name(chain_.name)) {
       throw Problem(diagnose(*entry.key, fmt::format("the name of a chain may have only letters, digits and "
                                                      "'_', got '{}'",
-                                                     chain_.name)));
+                                                     printable_line(chain_.name))));
     }
     if (registry_.find(chain_.name) != nullptr) {
       throw Problem(
@@ -110,15 +116,32 @@ class ChainReader {
 
   /// A value, or the name of a parameter of the chain: "$shape".
   template <class Read>
-  ValueOrName value_or_name(const Node::Entry& entry, Read read) const {
+  ValueOrName value_or_name(const Node::Entry& entry, Read read) {
     const Node& value = *entry.value;
     if (!value.is_scalar() || !value.text.starts_with('$')) return read();
     const std::string name = value.text.substr(1);
     const auto known = std::ranges::find(chain_.params, name, &ParamSpec::name);
+    used_.insert(name);
     if (known != chain_.params.end()) return ParamName{name};
     std::vector<std::string> names;
     for (const ParamSpec& param : chain_.params) names.push_back(param.name);
     throw unknown_name(*entry.key, "parameter of the chain:", name, names);
+  }
+
+  /// Cases that differ only in such a parameter would be one case with several ids.
+  void refuse_unused_params() const {
+    const Node::Entry* params = root_.find_entry("params");
+    if (params == nullptr) return;
+    Problems problems;
+    for (const Node::Entry& param : params->value->entries) {
+      const std::string& name = param.key->text;
+      if (used_.contains(name)) continue;
+      problems.add(Problem(diagnose(
+          *param.key,
+          fmt::format("no tensor and no node uses the parameter '{0}': write ${0} where its value counts",
+                      name))));
+    }
+    problems.settle();
   }
 
   void read_tensors(const Node::Entry& entry) {
@@ -132,11 +155,12 @@ class ChainReader {
     }
   }
 
-  OuterTensor tensor_of(const Node::Entry& entry) const {
+  OuterTensor tensor_of(const Node::Entry& entry) {
     static const std::vector<std::string> keys{"dtype", "shape", "qparams"};
     const std::string& name = entry.key->text;
     if (!is_plain_name(name))
-      throw Problem(diagnose(*entry.key, fmt::format("'{}' cannot be the name of a tensor", name)));
+      throw Problem(
+          diagnose(*entry.key, fmt::format("'{}' cannot be the name of a tensor", printable_line(name))));
     if (!entry.value->is_map()) wrong_type(*entry.value, {entry.key, name}, "a map with 'dtype' and 'shape'");
     check_keys(*entry.value, keys);
     OuterTensor tensor{.name = name, .dtype = DType::F32, .shape = {}, .qparams = {}};
@@ -174,7 +198,7 @@ class ChainReader {
     }
   }
 
-  NodeDecl node_of(const Node& item) const {
+  NodeDecl node_of(const Node& item) {
     static const std::vector<std::string> keys{"name", "op", "impl", "with", "inputs", "outputs"};
     if (!item.is_map())
       throw Problem(diagnose(item, "a node is a map with 'name' and 'op', got " + describe(item)));
@@ -183,7 +207,8 @@ class ChainReader {
     const Node::Entry& name = required(item, "name", item, "the node");
     node.name = to_text(*name.value, {name.key, "name"});
     if (!is_plain_name(node.name))
-      throw Problem(diagnose(*name.key, fmt::format("'{}' cannot be the name of a node", node.name)));
+      throw Problem(
+          diagnose(*name.key, fmt::format("'{}' cannot be the name of a node", printable_line(node.name))));
     const std::string of = fmt::format("the node '{}'", node.name);
     node.op = op_of_node(required(item, "op", *name.key, of));
     node.impl = impl_of_node(item, *node.op);
@@ -215,7 +240,7 @@ class ChainReader {
     throw unknown_name(*entry->key, fmt::format("impl of {}:", op.name), name, names);
   }
 
-  std::map<std::string, ValueOrName> params_of(const Node::Entry& with, const Op& op) const {
+  std::map<std::string, ValueOrName> params_of(const Node::Entry& with, const Op& op) {
     if (!with.value->is_map()) wrong_type(*with.value, {with.key, "with"}, "a map of the op's parameters");
     std::map<std::string, ValueOrName> params;
     Problems problems;
@@ -245,7 +270,8 @@ class ChainReader {
     for (const Node::Entry& one : entry.value->entries) {
       const std::string& name = to_text(*one.value, {one.key, one.key->text});
       if (!is_plain_name(name))
-        throw Problem(diagnose(*one.key, fmt::format("'{}' cannot be the name of a tensor", name)));
+        throw Problem(
+            diagnose(*one.key, fmt::format("'{}' cannot be the name of a tensor", printable_line(name))));
       names[one.key->text] = name;
     }
     return names;
@@ -297,6 +323,7 @@ class ChainReader {
   const Registry& registry_;
   Chain chain_;
   Problems problems_;
+  std::set<std::string> used_;  ///< names of parameters that a tensor or a node takes
   std::vector<const Node*> tensor_keys_, nodes_, outputs_;
 };
 

@@ -329,6 +329,15 @@ std::shared_ptr<const Op> FileLoader::read_own_op(const Node& root) {
   return made;
 }
 
+/// The problem of an op that nobody has. Without a name near it, it may be one that a manifest declares.
+Problem unknown_op(const Node& key, const std::string& name, const Registry& registry) {
+  std::vector<std::string> names;
+  for (const Op& op : registry.ops()) names.push_back(op.name);
+  Diagnostic diagnostic = unknown_name(key, "op", name, names).diagnostics().front();
+  if (diagnostic.suggestion.empty()) diagnostic.message += "; an op of a manifest needs --ops";
+  return Problem(std::move(diagnostic));
+}
+
 const Op* FileLoader::read_op(const Node& root) {
   const Node::Entry* entry = root.find_entry("op");
   if (entry == nullptr) {
@@ -339,11 +348,9 @@ const Op* FileLoader::read_op(const Node& root) {
     }
     return nullptr;
   }
-  std::vector<std::string> names;
-  for (const Op& op : state_.registry.ops()) names.push_back(op.name);
   const std::string& name = to_text(*entry->value, {entry->key, "op"});
   const Op* op = state_.registry.find(name);
-  if (op == nullptr) throw unknown_name(*entry->key, "op", name, names);
+  if (op == nullptr) throw unknown_op(*entry->key, name, state_.registry);
   if (root.find("cases") == nullptr) {
     throw Problem(diagnose(*entry->key, fmt::format("the file names the op '{}' but has no 'cases'", name)));
   }

@@ -1,5 +1,6 @@
 #include "harness/cases/expansion/load_options.h"
 
+#include "harness/base/text.h"
 #include "harness/cases/expansion/setting.h"
 #include "harness/cases/yaml/yaml_parser.h"
 
@@ -17,8 +18,9 @@ ReplacedValues::ReplacedValues(std::span<const std::string> texts, std::span<con
 void ReplacedValues::add(const std::string& text) {
   const auto equals = text.find('=');
   const auto refuse = [&](const std::string& why) {
-    throw Problem(file_diagnostic(
-        "--set", fmt::format("'{}' {}: write KEY=VALUE, such as 'shape=[1, 64, 128, 128]'", text, why)));
+    throw Problem(
+        file_diagnostic("--set", fmt::format("'{}' {}: write KEY=VALUE, such as 'shape=[1, 64, 128, 128]'",
+                                             printable_line(text), why)));
   };
   if (equals == text.npos || equals == 0) refuse("names no key");
   const SourceFile& file =

@@ -294,15 +294,18 @@ void PointBuilder::set_fills() {
 
 void PointBuilder::check_fill(const TensorSpec& tensor, const FillSpec& fill, const Origin& origin) {
   NpyInfo values;
+  std::optional<std::string> misfit;
   if (fill.kind == FillKind::Npy) {
     values = checked_npy(tensor, fill.file, origin);
   } else if (fill.value) {
     values.lowest = values.highest = *fill.value;
     values.whole = *fill.value == std::trunc(*fill.value);
+    misfit = outside_dtype(tensor, *fill.value);
   } else {
     return;
   }
   if (const auto why = outside_domain(tensor, values)) throw Problem(diagnose(*origin.caret, *why));
+  if (misfit) throw Problem(diagnose(*origin.caret, *misfit));
 }
 
 const NpyInfo& PointBuilder::checked_npy(const TensorSpec& tensor, const ArrayFile& file,

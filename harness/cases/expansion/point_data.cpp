@@ -155,6 +155,22 @@ std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInf
                      low, high, values.lowest, values.highest);
 }
 
+std::optional<std::string> outside_dtype(const TensorSpec& tensor, double constant) {
+  if (tensor.dtype != DType::F16 && tensor.dtype != DType::F32) return std::nullopt;
+  const bool is_half = tensor.dtype == DType::F16;
+  const double largest = is_half ? 65504 : 0x1.fffffep127;
+  const double smallest = is_half ? 0x1p-24 : 0x1p-149;
+  if (std::fabs(constant) > largest) {
+    return fmt::format("values of '{}' are {}, whose largest is {}, got {}", tensor.name,
+                       name_of(tensor.dtype), largest, constant);
+  }
+  if (tensor.domain.role == FillRole::Scale && constant < smallest) {
+    return fmt::format("'{}' is a scale: as {} every value must be at least {}, got {}", tensor.name,
+                       name_of(tensor.dtype), smallest, constant);
+  }
+  return std::nullopt;
+}
+
 bool is_data_key(std::string_view key) {
   constexpr std::array<std::string_view, 8> others{"forms", "impl",  "tolerance", "tune",
                                                    "model", "layer", "calls",     "step_tokens"};

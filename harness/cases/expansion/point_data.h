@@ -61,6 +61,10 @@ class NpyFiles {
 /// be finite and > 0, an integer must be in its range.
 std::optional<std::string> outside_domain(const TensorSpec& tensor, const NpyInfo& values);
 
+/// Returns why a constant cannot be the values of a float tensor, or nothing: it is beyond the largest value
+/// of the dtype, or a scale is below its smallest.
+std::optional<std::string> outside_dtype(const TensorSpec& tensor, double constant);
+
 /// Stores equal values once and shares them. `Hash` hashes a T.
 template <class T, class Hash>
 class Interned {

@@ -1,5 +1,6 @@
 #include "harness/cases/expansion/setting.h"
 
+#include "harness/base/text.h"
 #include "harness/cases/expansion/expand.h"
 #include "harness/cases/yaml/reporter.h"
 #include "harness/cases/yaml/scalars.h"
@@ -185,7 +186,23 @@ Value read_model_key(const std::string& key, const Origin& origin) {
   const std::string& text = to_text(*origin.value, {origin.caret, key});
   if (!text.empty() && id_text(text) == text) return text;
   throw Problem(diagnose(
-      *origin.caret, fmt::format("a {} may have only letters, digits, '_' and '.', got '{}'", key, text)));
+      *origin.caret,
+      fmt::format("a {} may have only letters, digits, '_' and '.', got '{}'", key, printable_line(text))));
+}
+
+/// Refuses `fill: {constant: 3}`: what is not one of the fills by name is of one input, whose name is
+/// missing.
+void refuse_fill_without_input(const Node& fill) {
+  static const std::map<std::string, std::string> wholes{
+      {"constant", "{constant: NUMBER}"}, {"npy", "{npy: FILE}"}, {"npz", "{npz: FILE, member: NAME}"}};
+  for (const Node::Entry& entry : fill.entries) {
+    const auto whole = wholes.find(entry.key->text);
+    if (whole == wholes.end() || !entry.value->is_scalar() || parse_fill(entry.value->text)) continue;
+    throw Problem(
+        diagnose(*entry.key, fmt::format("'{}' gives the values of one input, whose name is missing: "
+                                         "write `fill: {{x: {}}}` for the input x",
+                                         whole->first, whole->second)));
+  }
 }
 
 /// Suggests a form for a layout written alone, which is the usual slip.
@@ -193,7 +210,7 @@ Problem unknown_form(const Node& caret, const std::string& text, const Op& op) {
   const std::string in_buffer = "buffer/" + text;
   const std::vector<std::string> known = form_names(op);
   if (std::ranges::find(known, in_buffer) == known.end()) return unknown_name(caret, "form", text, known);
-  return Problem(diagnose(caret, fmt::format("unknown form '{}'", text), in_buffer));
+  return Problem(diagnose(caret, fmt::format("unknown form '{}'", printable_line(text)), in_buffer));
 }
 
 }  // namespace
@@ -276,6 +293,7 @@ FillSetting SettingReader::read_fill(const Origin& origin) const {
     setting.all = read_fill_spec(origin, "fill");
     return setting;
   }
+  refuse_fill_without_input(*origin.value);
   Problems problems;
   for (const Node::Entry& entry : origin.value->entries) {
     problems.attempt([&] {

@@ -71,6 +71,10 @@ const BadInput chain_inputs[] = {
       image: {dtype: i8, shape: $sise, qparams: $x}
                          ^
     did you mean 'size'?)"},
+    {"AParameterThatNothingUses", with(chain_file, "params: {size", "params: {stride: 2, size"), 0,
+     R"(case.yaml:2:10: error: no tensor and no node uses the parameter 'stride': write $stride where its value counts
+    params: {stride: 2, size: [1, 8, 4, 4], x: {scale: 0.5, zero_point: 0}}
+             ^)"},
     {"NoProducer", with(chain_file, "{x: a}", "{x: c}"), 0,
      R"(case.yaml:13:14: error: no node has the output 'c', and it is not one of 'tensors'
         inputs: {x: c}

@@ -90,6 +90,10 @@ op: quantize_affine
     op: quantize_afine
     ^
     did you mean 'quantize_affine'?)"},
+    {"UnknownOpFarFromAll", with(quantize_file, "quantize_affine", "row_softmax"), 0,
+     R"(case.yaml:1:1: error: unknown op 'row_softmax'; known: q8ta_pixel_shuffle, quantize_affine, q8ta_dequantize; an op of a manifest needs --ops
+    op: row_softmax
+    ^)"},
     {"OpOfWrongType", with(quantize_file, "op: quantize_affine", "op: [quantize_affine]"), 0,
      R"(case.yaml:1:1: error: 'op' must be text, got a list
     op: [quantize_affine]
@@ -142,6 +146,10 @@ cases:
      R"(case.yaml:3:11: error: YAML tags ('!...') are not part of the case language
       - name: !!str one
               ^)"},
+    {"TagWithoutAName", with(quantize_file, "[8, 6]", "! [8, 6]"), 0,
+     R"(case.yaml:4:12: error: YAML tags ('!...') are not part of the case language
+        shape: ! [8, 6]
+               ^)"},
     {"MergeKey", with(quantize_file, "    shape: [8, 6]", "    <<: {shape: [8, 6]}"), 0,
      R"(case.yaml:4:5: error: merge keys ('<<') are not part of the case language: share values by `sets:` or `defaults:`
         <<: {shape: [8, 6]}
@@ -391,6 +399,15 @@ TEST_F(NpyErrors, TheLargestMagnitudeOfFloatDataIsForFilesAndConstants) {
   EXPECT_THAT(error_of("fill: {x: {npy: x.npy}}"), HasSubstr("the largest is inf"));
   EXPECT_THAT(error_of("fill: {x: {constant: 2e30}}"), HasSubstr("magnitudes of 'x' must be at most"));
   EXPECT_EQ(error_of("fill: {x: {constant: -1e30}}"), "");
+}
+
+TEST_F(NpyErrors, AConstantIsANumberOfTheDtype) {
+  EXPECT_THAT(error_of("dtype: f16\n    fill: {x: {constant: -70000}}"),
+              HasSubstr("values of 'x' are f16, whose largest is 65504, got -70000"));
+  EXPECT_EQ(error_of("dtype: f16\n    fill: {x: {constant: -65504}}"), "");
+  EXPECT_THAT(error_of("fill: {scale: {constant: 1e300}}"), HasSubstr("values of 'scale' are f32"));
+  EXPECT_THAT(error_of("fill: {scale: {constant: 1e-300}}"), HasSubstr("'scale' is a scale: as f32 every"));
+  EXPECT_EQ(error_of("fill: {scale: {constant: 3e38}}"), "");
 }
 
 TEST_F(NpyErrors, DoublesMayStayForABoundedOutput) {

@@ -268,6 +268,18 @@ TEST_F(Limits, WhatATerminalWouldObeyIsShownAsItsNumber) {
   EXPECT_THAT(below, HasSubstr("cases: [\"\\u202e\", {nam: x}]\n                       ^")) << below;
 }
 
+TEST_F(Limits, QuotedTextBeginsNoLineOfAMessage) {
+  EXPECT_THAT(error_of("op: \"x\\nPASS  everything\"\ncases: []\n"),
+              HasSubstr("unknown op 'x\\x0aPASS  everything'"));
+  EXPECT_THAT(error_of(quantize_file + "    seed: \"1\\nPASS\"\n"),
+              HasSubstr("got the quoted text '1\\x0aPASS'"));
+  EXPECT_THAT(error_of(quantize_file + "    mode: \"x\\nPASS\"\n"), HasSubstr("'x\\x0aPASS'"));
+  EXPECT_THAT(error_of(quantize_file + "    model: \"x\\nPASS\"\n"), HasSubstr("'x\\x0aPASS'"));
+  EXPECT_THAT(error_of(quantize_file + "    fill: {\"x\\nPASS\": [1]}\n"), HasSubstr("'fill.x\\x0aPASS'"));
+  EXPECT_THAT(error_of("op: quantize_affine\ncases: [{name: \"x\\nPASS\", shape: [4], block_size: [2]}]\n"),
+              HasSubstr("got 'x\\x0aPASS'"));
+}
+
 TEST_F(Limits, FourHundredThousandSetsTakeTimeInProportion) {
   std::string text = "sets:\n";
   for (int i = 0; i < 400000; ++i) text += "  s" + std::to_string(i) + ": 1\n";

@@ -318,6 +318,14 @@ const BadInput setting_inputs[] = {
         fill: {x: {constnat: 3}}
                    ^
     did you mean 'constant'?)"},
+    {"ConstantWithoutAnInput", shuffle_file + "    fill: {constant: 3}\n", 0,
+     R"(case.yaml:8:12: error: 'constant' gives the values of one input, whose name is missing: write `fill: {x: {constant: NUMBER}}` for the input x
+        fill: {constant: 3}
+               ^)"},
+    {"MemberWithoutAnInput", shuffle_file + "    fill: {npz: a.npz, member: b}\n", 0,
+     R"(case.yaml:8:12: error: 'npz' gives the values of one input, whose name is missing: write `fill: {x: {npz: FILE, member: NAME}}` for the input x
+        fill: {npz: a.npz, member: b}
+               ^)"},
     {"ConstantOfAWord", shuffle_file + "    fill: {x: {constant: three}}\n", 0,
      R"(case.yaml:8:16: error: 'fill.x.constant' must be a finite decimal number, got the text 'three'
         fill: {x: {constant: three}}

@@ -1,5 +1,6 @@
 #include "harness/cases/yaml/scalars.h"
 
+#include "harness/base/text.h"
 #include "harness/cases/yaml/nearest.h"
 #include "harness/cases/yaml/reporter.h"
 
@@ -52,13 +53,19 @@ std::optional<T> parse_finite(std::string_view text) {
 
 /// Returns a value as one line of YAML.
 std::string flow_text(const Node& value) {
-  if (value.is_scalar()) return value.text;
+  if (value.is_scalar()) return printable_line(value.text);
   std::vector<std::string> parts;
   for (const Node* item : value.items) parts.push_back(flow_text(*item));
   for (const Node::Entry& entry : value.entries)
-    parts.push_back(entry.key->text + ": " + flow_text(*entry.value));
+    parts.push_back(flow_text(*entry.key) + ": " + flow_text(*entry.value));
   const std::string inside = fmt::format("{}", fmt::join(parts, ", "));
   return value.is_map() ? "{" + inside + "}" : "[" + inside + "]";
+}
+
+/// What was found where `wanted` was: of a list that has the wrong length, its length.
+std::string found_text(const Node& value, std::string_view wanted) {
+  const bool has_wrong_length = value.is_list() && !value.items.empty() && wanted.starts_with("a list");
+  return has_wrong_length ? fmt::format("a list of {}", value.items.size()) : describe(value);
 }
 
 }  // namespace
@@ -89,12 +96,13 @@ std::optional<bool> as_boolean(const Node& value) {
 
 void wrong_type(const Node& value, const Spot& spot, std::string_view wanted,
                 std::span<const std::string> known) {
-  if (value.is_null()) throw Problem(diagnose(*spot.caret, fmt::format("'{}' has no value", spot.name)));
+  const std::string name = printable_line(spot.name);
+  if (value.is_null()) throw Problem(diagnose(*spot.caret, fmt::format("'{}' has no value", name)));
   static const std::string each[] = {"each"};
   std::string suggestion;
   if (value.is_scalar()) suggestion = nearest(value.text, known);
   if (value.is_map() && value.entries.size() == 1) suggestion = nearest(value.entries[0].key->text, each);
-  const std::string message = fmt::format("'{}' must be {}, got {}", spot.name, wanted, describe(value));
+  const std::string message = fmt::format("'{}' must be {}, got {}", name, wanted, found_text(value, wanted));
   throw Problem(diagnose(*spot.caret, message, suggestion));
 }
 
@@ -104,11 +112,12 @@ void wrong_value(const Node& value, const Spot& spot, std::string_view wanted,
   constexpr std::size_t longest = 60, most_nodes = 30;
   std::string values = value.weight > most_nodes ? "" : flow_text(value);
   if (values.empty() || values.size() > longest) values = "[...]";
+  const std::string name = printable_line(spot.name);
   throw Problem(
       diagnose(*spot.caret,
-               fmt::format("'{}' must be {}, got {}; put several values, one case each, under 'each'",
-                           spot.name, wanted, describe(value)),
-               fmt::format("{}: {{each: {}}}", spot.name, values)));
+               fmt::format("'{}' must be {}, got {}; put several values, one case each, under 'each'", name,
+                           wanted, describe(value)),
+               fmt::format("{}: {{each: {}}}", name, values)));
 }
 
 std::int64_t to_integer(const Node& value, const Spot& spot) {
@@ -145,7 +154,7 @@ const std::string& to_text(const Node& value, const Spot& spot) {
 Problem unknown_name(const Node& caret, std::string_view what, std::string_view name,
                      std::span<const std::string> known) {
   constexpr std::size_t longest = 60, most_listed = 32;
-  std::string message = fmt::format("unknown {} '{}'", what, name.substr(0, longest));
+  std::string message = fmt::format("unknown {} '{}'", what, printable_line(name.substr(0, longest)));
   std::string suggestion = nearest(name, known);
   if (suggestion.empty() && !known.empty() && known.size() <= most_listed) {
     message += fmt::format("; known: {}", fmt::join(known, ", "));

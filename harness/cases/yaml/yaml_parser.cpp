@@ -54,6 +54,7 @@ class YamlBuilder : public YAML::EventHandler {
   void add(const Node* node);
   void weigh(Node& node) const;
   void note_flaws(Node& map) const;
+  bool begins_with_tag(const Node& node) const;
   void refuse_tag(const Node& node, const std::string& tag) const;
   void check_quotes_end(const Node& node, const YAML::Mark& mark) const;
 
@@ -184,8 +185,21 @@ void YamlBuilder::note_flaws(Node& map) const {
   map.flawed = map.flawed || !map.flaws.empty();
 }
 
+/// Whether a tag is written before a value, possibly after its anchor.
+bool YamlBuilder::begins_with_tag(const Node& node) const {
+  std::string_view rest = file_.line(node.mark.line + 1);
+  rest = rest.substr(std::min(static_cast<std::size_t>(node.mark.byte), rest.size()));
+  if (rest.starts_with('&')) {
+    rest.remove_prefix(std::min(rest.find_first_of(" \t"), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+  }
+  return rest.starts_with('!');
+}
+
+// The parser gives the tag "!" also to quoted text, which has none.
 void YamlBuilder::refuse_tag(const Node& node, const std::string& tag) const {
-  if (tag.empty() || tag == "?" || tag == "!") return;
+  if (tag.empty() || tag == "?") return;
+  if (tag == "!" && node.is_scalar() && !begins_with_tag(node)) return;
   throw Problem(diagnose(node, "YAML tags ('!...') are not part of the case language"));
 }
 

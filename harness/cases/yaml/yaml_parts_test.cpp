@@ -147,6 +147,22 @@ TEST(YamlTree, StopsAtItsLimits) {
   EXPECT_THROW(parse_yaml(file, arena, {.depth = 1, .nodes = 13}), Problem);
 }
 
+TEST(YamlTree, RefusesTagsOfAnyValue) {
+  const auto parse = [](const std::string& text) {
+    const SourceFile file("a.yaml", text);
+    Arena arena;
+    parse_yaml(file, arena);
+  };
+  for (const char* text : {"a: ! [4]\n", "a: ! {b: 1}\n", "a: !\n  - 1\n", "a: ! null\n", "a: ! \"text\"\n",
+                           "a: &x ! text\n", "a: ! &x [4]\n", "a: [! 1]\n", "! a: 1\n", "a: !!str 1\n"}) {
+    EXPECT_THROW(parse(text), Problem) << text;
+  }
+  for (const char* text : {"a: \"text\"\n", "a: '! text'\n", "a: &x \"! text\"\n", "a: |\n  ! text\n",
+                           "\"! a\": 1\n", "a: [\"b\", 'c']\n"}) {
+    EXPECT_NO_THROW(parse(text)) << text;
+  }
+}
+
 TEST(YamlTree, NotesFlawsOncePerPlace) {
   const SourceFile file("a.yaml", "a: &x {k: 1, k: 2, <<: 3}\nb: [*x, *x]\n");
   Arena arena;

@@ -1,5 +1,7 @@
 #include "harness/cases/yaml/yaml_tree.h"
 
+#include "harness/base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,8 +42,8 @@ Diagnostic diagnose(const Flaw& flaw) {
   if (flaw.kind == Flaw::Kind::KeyIsNoName)
     return diagnose(at, "a key must be a name, but this one is " + describe(at));
   const SourceLocation first = location_of(*flaw.first);
-  return diagnose(
-      at, fmt::format("duplicate key '{}', already given at {}:{}", at.text, first.line, first.column));
+  return diagnose(at, fmt::format("duplicate key '{}', already given at {}:{}", printable_line(at.text),
+                                  first.line, first.column));
 }
 
 std::string describe(const Node& node) {
@@ -49,7 +51,7 @@ std::string describe(const Node& node) {
     case Node::Kind::Null:
       return "nothing";
     case Node::Kind::List:
-      return "a list";
+      return node.items.empty() ? "an empty list" : "a list";
     case Node::Kind::Map:
       return "a map";
     case Node::Kind::Scalar:
@@ -57,7 +59,7 @@ std::string describe(const Node& node) {
   }
   constexpr std::size_t longest = 40;
   const std::string shown = node.text.size() <= longest ? node.text : node.text.substr(0, longest) + "...";
-  return fmt::format("{} '{}'", node.quoted ? "the quoted text" : "the text", shown);
+  return fmt::format("{} '{}'", node.quoted ? "the quoted text" : "the text", printable_line(shown));
 }
 
 SourceLocation location_of(const Node& node) {

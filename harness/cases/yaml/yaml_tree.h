@@ -65,7 +65,7 @@ struct TreeLimits {
 void for_each_flaw(const Node& node, const std::function<bool(const Flaw&)>& visit);
 Diagnostic diagnose(const Flaw& flaw);
 
-/// Describes a node for messages about a wrong type: "the text 'abc'", "a list", "nothing".
+/// Describes a node within a line, for messages about a wrong type: "the text 'abc'", "a list", "nothing".
 std::string describe(const Node& node);
 
 SourceLocation location_of(const Node& node);

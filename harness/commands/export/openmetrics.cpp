@@ -102,11 +102,13 @@ bool OpenMetrics::add(const RunReport& report) {
   const std::optional<std::int64_t> start = unix_seconds(report.run.started_utc);
   if (!start) return false;
   time_s_ = *start;
-  device_ = device_key(report.run) + (report.run.robust_access ? ", robust access" : "");
+  device_ = device_key(report.run) + (report.run.robust_access ? ", robust access" : "") +
+            (report.run.validation ? ", validation layer" : "");
   const auto [newest, is_first] = newest_s_.try_emplace(device_, time_s_);
   newest->second = std::max(newest->second, time_s_);
   Labels device{{"device", report.run.device.name}, {"device_key", device_key(report.run)}};
   if (report.run.robust_access) device.emplace_back("robust_access", "true");
+  if (report.run.validation) device.emplace_back("validation", "true");
   add_run(report, device);
   add_ceilings(report.run.ceilings, device);
   for (const Record& record : report.records) {

@@ -117,6 +117,18 @@ TEST(OpenMetrics, OfRobustAccessAreSeriesOfTheirOwn) {
   EXPECT_THAT(times, HasSubstr("} 3e-06\n"));
 }
 
+TEST(OpenMetrics, OfRunsWithTheValidationLayerAreSeriesOfTheirOwn) {
+  RunReport validated = metrics_night("2026-01-02T00:00:00Z", {test::timed("a", "fused", 3)});
+  validated.run.validation = true;
+  const std::string text =
+      metrics_of({metrics_night("2026-01-01T00:00:00Z", {test::timed("a", "fused", 1)}), validated},
+                 OpenMetrics::Times::Newest);
+  const std::string times = family_of(text, "assay_row_time_seconds");
+  EXPECT_THAT(times, HasSubstr("cache=\"hot\"} 1e-06\n")) << "the newest without the layer";
+  EXPECT_THAT(times, HasSubstr(",validation=\"true\","));
+  EXPECT_THAT(times, HasSubstr("} 3e-06\n"));
+}
+
 TEST(OpenMetrics, OfTheNewestRunHaveNoTimesAndNothingOld) {
   RunReport other = metrics_night("2025-12-31T00:00:00Z", {test::timed("c", "fused", 9)});
   other.run.device.uuid = "ff";

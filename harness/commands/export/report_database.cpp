@@ -237,6 +237,8 @@ std::vector<Column> columns_of_runs() {
                            [](const RunInfo& run) { return shard_of(run.shard); }));
   columns.push_back(of_run("robust_access", "flag", "true: the device checked each memory access of shaders",
                            [](const RunInfo& run) { return run.robust_access ? "true" : "false"; }));
+  columns.push_back(of_run("validation", "flag", "true: the validation layer was on, which takes time",
+                           [](const RunInfo& run) { return run.validation ? "true" : "false"; }));
   columns.push_back(of_run("dispatch_us", "us", "spacing of empty dispatches, measured in the run",
                            [](const RunInfo& run) { return positive(run.ceilings.dispatch_us); }));
   columns.push_back(of_run("cache_bytes", "bytes", "the last-level cache, as the bandwidth shows it",

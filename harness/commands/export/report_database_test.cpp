@@ -127,6 +127,13 @@ TEST_F(ReportsInSql, SayWhatRan) {
   EXPECT_EQ(rows("SELECT run, id FROM rows"), (Rows{{"2", test::passed("a").info.id}}));
 }
 
+TEST_F(ReportsInSql, SayWhichRunsHadTheValidationLayerOn) {
+  RunReport validated = test::report_of({});
+  validated.run.validation = true;
+  write({test::report_of({}), validated});
+  EXPECT_EQ(rows("SELECT robust_access, validation FROM runs"), (Rows{{"0", "0"}, {"0", "1"}}));
+}
+
 TEST_F(ReportsInSql, HaveTimesOnlyOfRightKernels) {
   write({test::report_of(test::all_kinds())});
   EXPECT_EQ(

@@ -36,7 +36,7 @@ struct FarmShards {
   std::string foreign;
 };
 
-/// An output folder of one night.
+/// An output folder of one night, or, if nobody judged it, a folder that may be one.
 struct FarmNight {
   std::filesystem::path path;
   std::uintmax_t bytes = 0;  ///< size of everything in it

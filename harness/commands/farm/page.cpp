@@ -107,7 +107,7 @@ class JudgedNight {
 };
 
 /// The newest report before a track's last run that has a row in common with it, can be read, and had robust
-/// access if that one had.
+/// access and the validation layer if that one had.
 std::optional<RunReport> report_before(const RunReport& newest, const KnownRuns& runs, const Track& track,
                                        LeftOut& left_out) {
   std::set<std::uint32_t> rows;
@@ -118,7 +118,9 @@ std::optional<RunReport> report_before(const RunReport& newest, const KnownRuns&
     const fs::path& journal = runs.journals[track.nights[i]];
     try {
       RunReport report = read_checked_journal(journal);
-      if (report.run.robust_access == newest.run.robust_access) return report;
+      if (report.run.robust_access == newest.run.robust_access &&
+          report.run.validation == newest.run.validation)
+        return report;
     } catch (const Error& error) {
       left_out.warn(
           fmt::format("the newest run is not compared with {}: {}", journal.string(), error.what()));
@@ -146,10 +148,20 @@ std::optional<RunReport> chosen_base(const RunReport& newest, const KnownRuns& r
   return base ? std::optional(*base) : std::nullopt;
 }
 
-/// What only one of two runs did, which for that are not compared; null if they are of one kind.
+constexpr const char* had_robust_access = "checked every memory access (--robust-access)";
+
+/// What only one of two runs did, which for that are not compared; null if they are of one kind. With the
+/// validation layer on in one of them, their answers are compared.
 const char* difference_in_kind(const RunInfo& one, const RunInfo& other) {
   if (one.device.as_if != other.device.as_if) return "had the limits of this profile (--as-if)";
-  if (one.robust_access != other.robust_access) return "checked every memory access (--robust-access)";
+  if (one.robust_access != other.robust_access) return had_robust_access;
+  return nullptr;
+}
+
+/// What only one of two runs of a device did, for which their times are not in one history; null: nothing.
+const char* difference_in_times(const HistoryRun& one, const HistoryRun& other) {
+  if (one.robust_access != other.robust_access) return had_robust_access;
+  if (one.validation != other.validation) return "had the validation layer on (--validation)";
   return nullptr;
 }
 
@@ -164,8 +176,8 @@ std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs,
   return std::nullopt;
 }
 
-/// Leaves out the tracks of a device that have rows in common with a newer one: its robust runs or its
-/// others, which are not compared with each other.
+/// Leaves out the tracks of a device that have rows in common with a newer one: its robust runs, those with
+/// the validation layer on, or its others, which are not compared with each other.
 std::vector<Track> shown_tracks(const KnownRuns& runs, LeftOut& left_out) {
   const std::vector<Track> tracks = tracks_of(runs.nights.all);
   const auto newest = [&](const Track& track) -> const NightSummary& {
@@ -178,7 +190,7 @@ std::vector<Track> shown_tracks(const KnownRuns& runs, LeftOut& left_out) {
     const HistoryRun& run = newest(track).run;
     const auto replaces = [&](const Track& other) {
       const HistoryRun& later = newest(other).run;
-      return later.device_key == run.device_key && later.robust_access != run.robust_access &&
+      return later.device_key == run.device_key && difference_in_times(later, run) != nullptr &&
              std::pair(later.date, later.run_id) > std::pair(run.date, run.run_id) &&
              std::ranges::any_of(newest(other).rows,
                                  [&](const NightRow& row) { return rows.contains(row.row); });
@@ -188,12 +200,11 @@ std::vector<Track> shown_tracks(const KnownRuns& runs, LeftOut& left_out) {
       shown.push_back(track);
       continue;
     }
-    left_out.warn(fmt::format(
-        "{} left out, as not compared with run {}: only one kind of them checked every memory "
-        "access (--robust-access)",
-        track.nights.size() == 1 ? "run " + run.run_id + " is"
-                                 : fmt::format("{} runs until {} are", track.nights.size(), run.run_id),
-        newest(*other).run.run_id));
+    left_out.warn(fmt::format("{} left out, as not compared with run {}: only one kind of them {}",
+                              track.nights.size() == 1
+                                  ? "run " + run.run_id + " is"
+                                  : fmt::format("{} runs until {} are", track.nights.size(), run.run_id),
+                              newest(*other).run.run_id, difference_in_times(newest(*other).run, run)));
   }
   return shown;
 }

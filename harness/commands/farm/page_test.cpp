@@ -23,12 +23,13 @@ class PageCommand : public ::testing::Test {
  protected:
   /// The report of a night's run, as a run writes it.
   fs::path write_night(const std::string& night, const std::vector<Record>& records,
-                       bool robust_access = false) const {
+                       bool robust_access = false, bool validation = false) const {
     const fs::path folder = fs::path(folder_.path()) / "out/runs" / night / "acme";
     fs::create_directories(folder);
     RunInfo run = test::sample_run();
     run.run_id = run.started_utc = night;
     run.robust_access = robust_access;
+    run.validation = validation;
     {
       Journal journal(folder / "journal.jsonl");
       test::tell(journal, records, run);
@@ -63,6 +64,16 @@ TEST_F(PageCommand, ShowsRobustRunsOrOthersOfADeviceAsTheNewestIs) {
   write_night("night-4", {test::passed("a")}, true);
   page_of({out()});
   EXPECT_THAT(log(), HasSubstr("2 runs until night-3 are left out, as not compared with run night-4"));
+}
+
+TEST_F(PageCommand, ShowsRunsWithTheValidationLayerOrOthersOfADeviceAsTheNewestIs) {
+  write_night("night-1", {test::passed("a")});
+  write_night("night-2", {test::passed("a")}, false, true);
+  write_night("night-3", {test::passed("a")});
+  page_of({out()});
+  EXPECT_THAT(
+      log(), HasSubstr("run night-2 is left out, as not compared with run night-3: only one kind of them had "
+                       "the validation layer on (--validation)"));
 }
 
 TEST_F(PageCommand, ShowsEveryRunOfAnOutputFolder) {

@@ -141,10 +141,14 @@ TEST(PrunePlan, KeepsWhatIsNotOurs) {
   EXPECT_EQ(why_kept(farm, {.keep = 1}, 1, "other"), "its night holds my folder");
 }
 
-TEST(PrunePlan, ANightThatNobodyJudgedKeepsItsFolder) {
+TEST(PrunePlan, AFolderThatIsNoJudgedNightIsKept) {
   FarmTree farm = farm_of(2, {"acme"});
   farm.nights[0].was_judged = false;
-  EXPECT_THAT(removals(farm, {.keep = 1}), ElementsAre(farm.reports[0].path.string()));
+  farm.shards = {{.path = "2026-01-01/shards/acme", .night = night_name(1), .slug = "acme", .bytes = 40}};
+  const PruneRules rules{.keep = 1, .shards = true};
+  EXPECT_THAT(removals(farm, rules), IsEmpty());
+  EXPECT_EQ(why_kept(farm, rules, 1), "2026-01-01 is not a judged night");
+  EXPECT_EQ(plan_prune(farm, rules).shards.at(0).why, "2026-01-01 is not a judged night");
 }
 
 TEST(PrunePlan, ANightWithoutReportsStays) {
@@ -425,7 +429,16 @@ TEST_F(Prune, KeepsNightsThatHoldWhatIsNotOurs) {
   EXPECT_TRUE(fs::exists(night(1) / "acme/journal.jsonl"));
   EXPECT_TRUE(fs::exists(night(2) / "acme/journal.jsonl"));
   EXPECT_TRUE(fs::exists(night(3) / "verdict.txt"));
-  EXPECT_FALSE(fs::exists(night(3) / "runs" / run_id(3)));
+  EXPECT_TRUE(fs::exists(night(3) / "runs" / run_id(3))) << "it is no judged night";
+}
+
+TEST_F(Prune, KeepsOutputFoldersWhoseLinksLeadToTheirNewestRuns) {
+  for (int day = 1; day <= 2; ++day) run(farm / "before", day);
+  run(farm / "after", 3);
+  EXPECT_EQ(prune({.keep = 1}), ExitCode::Fine);
+  EXPECT_TRUE(fs::exists(farm / "before/acme/journal.jsonl")) << "the target of a link";
+  EXPECT_TRUE(fs::exists(farm / "before/runs" / run_id(1) / "acme/journal.jsonl"));
+  EXPECT_THAT(printed.str(), HasSubstr("before is not a judged night"));
 }
 
 TEST_F(Prune, KeepsNightsForWhichFuzzFoundCases) {

@@ -178,11 +178,15 @@ class DeviceJudge {
                                "; remove " + link().string() + " to start over with the next good night");
   }
 
-  /// Whether changes of programs may be hidden: the machine may have changed as well, or it did, and
-  /// unchanged rows scatter so far that no change of another one shows.
+  /// Whether changes of programs may be hidden: tonight's times cannot be trusted, the machine may have
+  /// changed as well, or it did, and unchanged rows scatter so far that no change of another one shows.
   bool hides_changes() const {
+    if (device_.is_accepted || !device_.last_good) return false;
+    // A last good night whose own times cannot be trusted hides more than this one: it is replaced.
+    if (device_.last_good->comparison.has_untrusted_base()) return false;
+    if (device_.has_lost_times()) return true;
     const MachineShift* shift = device_.shift();
-    if (!shift || device_.is_accepted) return false;
+    if (!shift) return false;
     return shift->evidence == ShiftEvidence::Suspected || shift->width_pct() > coarsest_pct;
   }
 

@@ -47,6 +47,17 @@ class VerdictOfANight : public ::testing::Test {
     return report;
   }
 
+  /// The same with the validation layer on.
+  fs::path run_with_validation(int day, const std::vector<Record>& records) const {
+    RunInfo validated = run_info(day);
+    validated.validation = true;
+    const fs::path report = night(day) / "runs" / validated.run_id / "acme";
+    Journal journal(report / "journal.jsonl");
+    test::tell(journal, records, validated);
+    fs::create_directory_symlink(report, night(day) / "acme");
+    return report;
+  }
+
   ExitCode judge(int day, const VerdictOptions& given = {}) {
     VerdictOptions options = given;
     options.night = night(day);
@@ -147,6 +158,59 @@ TEST_F(VerdictOfANight, WhoseMachineMayHaveChangedDoesNotHideChangesOfPrograms) 
   EXPECT_THAT(text(), HasSubstr("6 AMBIGUOUS"));
   EXPECT_THAT(text(), HasSubstr("  warning the machine may have been 1.04x slower: no unchanged rows, but"));
   EXPECT_TRUE(fs::equivalent(last_good("acme"), first)) << "the next night is compared with that one as well";
+}
+
+TEST_F(VerdictOfANight, WithTheValidationLayerOnDoesNotHideWhatBecameSlower) {
+  const fs::path first = run(1, rows_taking(1, "p"));
+  run_with_validation(2, rows_taking(1.4, "q"));
+  run(3, rows_taking(1.4, "q"));
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("6 SUSPECT"));
+  EXPECT_THAT(text(), HasSubstr("  warning 6 of 6 timed rows could not be compared (validation layer on); "));
+  EXPECT_THAT(text(), HasSubstr("  next    the last good night remains 20260101T010000Z-1a2b3c\n"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), first));
+  EXPECT_EQ(judge(3), ExitCode::Failures) << "compared with the first night";
+  EXPECT_THAT(text(), HasSubstr("6 SLOWER"));
+}
+
+TEST_F(VerdictOfANight, WithTheValidationLayerOnBecomesTheLastGoodOneOnceAccepted) {
+  run(1, rows_taking(1, "p"));
+  const fs::path second = run_with_validation(2, rows_taking(1.4, "q"));
+  judge(1);
+  EXPECT_EQ(judge(2, {.accepted = {"acme"}}), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("(validation layer on); it was accepted\n"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
+}
+
+TEST_F(VerdictOfANight, ReplacesALastGoodNightWhoseTimesCannotBeTrusted) {
+  run_with_validation(1, rows_taking(1.4, "p"));
+  const fs::path second = run(2, rows_taking(1, "p"));
+  run(3, rows_taking(1.4, "q"));
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("  warning the last good night was timed with the validation layer on: no"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
+  EXPECT_EQ(judge(3), ExitCode::Failures);
+  EXPECT_THAT(text(), HasSubstr("6 SLOWER"));
+}
+
+TEST_F(VerdictOfANight, IsTheLastGoodOneAlthoughTheTimesOfOneRowCannotBeTrusted) {
+  run(1, rows_taking(1, "p"));
+  std::vector<Record> noisy = rows_taking(1, "q");
+  noisy.front().perf->suspect = "its blocks disagree";
+  const fs::path second = run(2, noisy);
+  std::vector<Record> useless = rows_taking(1, "r");
+  for (Record& record : useless) record.perf->suspect = "their blocks disagree";
+  run(3, useless);
+  judge(1);
+  EXPECT_EQ(judge(2), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("5 SAME, 1 SUSPECT"));
+  EXPECT_THAT(text(), Not(HasSubstr("could not be compared")));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
+  EXPECT_EQ(judge(3), ExitCode::Fine);
+  EXPECT_THAT(text(), HasSubstr("5 of 5 timed rows could not be compared (their times are SUSPECT);"));
+  EXPECT_TRUE(fs::equivalent(last_good("acme"), second));
 }
 
 TEST_F(VerdictOfANight, AcceptsSingleRowsByTheirIds) {

@@ -4,6 +4,7 @@
 #include "harness/cases/case.h"
 #include "harness/commands/context.h"
 #include "harness/op/op.h"
+#include "harness/report/record/events.h"
 #include "harness/report/record/record.h"
 
 #include <cstddef>

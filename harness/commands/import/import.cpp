@@ -9,8 +9,10 @@
 #include "harness/engine/run/run_info.h"
 #include "harness/report/journal/journal.h"
 #include "harness/report/journal/journal_text.h"
+#include "harness/report/record/block.h"
 #include "harness/report/record/device_name.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
+#include "harness/report/record/run_listener.h"
 #include "harness/report/writers/csv.h"
 #include "harness/report/writers/writers.h"
 
@@ -138,14 +140,29 @@ bool is_meant(const ForeignTime& time, const RowInfo& row) {
   return row.op == time.op && row.shape == time.shape && missing_param(time, row).empty();
 }
 
+/// The parameters of a row's problem. Those of quantization, "x=0.05:-20", change no work, and are left out.
+std::vector<std::string> params_of_problem(const RowInfo& row) {
+  std::vector<std::string> params = words_in(row.params);
+  std::erase_if(params, [](const std::string& param) { return param.find(':') != std::string::npos; });
+  return params;
+}
+
+/// "op/case/impl (f16, x=8x16 y=8x16, M=8 N=16)"
+std::string problem_text(const RowInfo& row) {
+  const std::vector<std::string> params = params_of_problem(row);
+  return fmt::format("{} ({}, {}{}{})", row.id, row.dtype, row.shapes, params.empty() ? "" : ", ",
+                     fmt::join(params, " "));
+}
+
 /// A time is of one problem: `op`, `shape` and `params` must not fit others as well.
 void refuse_other_problem(const ForeignTime& time, const RowInfo& one, const RowInfo& other) {
-  if (one.shapes == other.shapes && one.dtype == other.dtype) return;
+  if (one.shapes == other.shapes && one.dtype == other.dtype &&
+      params_of_problem(one) == params_of_problem(other))
+    return;
   throw Error(
-      fmt::format("importing times: {}: it fits rows of different problems, {} ({}, {}) and {} ({}, {}); "
-                  "give the id, or more of their params",
-                  printable(time.place), printable(one.id), printable(one.dtype), printable(one.shapes),
-                  printable(other.id), printable(other.dtype), printable(other.shapes)));
+      fmt::format("importing times: {}: it fits rows of different problems, {} and {}; give the id, or more "
+                  "of their params",
+                  printable(time.place), printable(problem_text(one)), printable(problem_text(other))));
 }
 
 /// Of the impls of one case and cache, `auto` stands for all, else the first: an imported time is of the

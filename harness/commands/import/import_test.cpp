@@ -161,6 +161,31 @@ TEST_F(Import, TakesATimeForOneProblemOnly) {
   EXPECT_EQ(report.records[0].info.id, "shuffle/wide/fused");
 }
 
+TEST_F(Import, TakesATimeForRowsWithEqualParamsOnly) {
+  for (const std::string dtype : {"f16", "f32"}) {
+    Record row = timed_case(dtype, "fused", 30);
+    row.info.shape = "8x32";
+    row.info.params = "dtype=" + dtype + " x=0.05:-3";
+    add(row);
+  }
+  EXPECT_THAT(refusal("op,shape,us\nshuffle,8x32,5\n"),
+              AllOf(HasSubstr("it fits rows of different problems"), HasSubstr(", dtype=f16)"),
+                    HasSubstr(", dtype=f32)")));
+  const RunReport report = import("op,shape,params,us\nshuffle,8x32,dtype=f32,5\n");
+  ASSERT_EQ(report.records.size(), 1U);
+  EXPECT_EQ(report.records[0].info.id, "shuffle/f32/fused");
+}
+
+TEST_F(Import, TakesATimeForRowsThatDifferInQuantization) {
+  for (const std::string zero_point : {"3", "-4"}) {
+    Record row = timed_case("by" + zero_point, "fused", 30);
+    row.info.shape = "8x32";
+    row.info.params = "n=2 x=0.05:" + zero_point;
+    add(row);
+  }
+  EXPECT_EQ(import("op,shape,us\nshuffle,8x32,5\n").records.size(), 2U);
+}
+
 TEST_F(Import, NamesTimesWithoutARow) {
   import("id,us\nshuffle/a/fused,5\nshuffle/\x1b[31m,5\n");
   EXPECT_THAT(log(), HasSubstr("times.csv:3: the report has no timed row shuffle/"));

@@ -59,6 +59,7 @@ class OpFuzz {
 
  private:
   std::optional<Case> one_drawn(Draw& draw) const {
+    use_.stop_if_asked();
     if (bases_.empty()) return std::nullopt;
     std::optional<Case> made = varied(*draw.one_of(bases_), fills_, draw);
     if (made) made->mode = Mode::Accu;
@@ -187,6 +188,7 @@ class OpPoints {
     if (!has_secret_data(*point.timed)) return;
     std::vector<Case> candidates;
     for (std::size_t i = 0; i < attempts; ++i) {
+      use_.stop_if_asked();
       std::optional<Case> made =
           nearby(*point.timed, point.baseline == nullptr ? timed : without_others, draw);
       if (!made || !costs_about_as_much(*made, *point.timed)) continue;

@@ -187,6 +187,12 @@ TEST_F(FuzzedCasesTest, AreOfWhatTheSubmissionChanges) {
   EXPECT_FALSE(fuzzed("q8ta_relu", 1).cases.empty());
 }
 
+TEST_F(FuzzedCasesTest, AreNotDrawnOnceTheJudgementMustStop) {
+  ShaderUse use(submission, device, {.must_stop = [] { return true; }});
+  EXPECT_THROW(fuzzed_cases(cases_of("q8ta_add"), registry(), use, 2, 1, folder / "fuzz"), JudgementStopped);
+  EXPECT_THROW(choose_judged_cases(repository(), JudgeOptions{}, use, submission, 1), JudgementStopped);
+}
+
 class DrawnPointsTest : public FuzzedCasesTest {
  protected:
   JudgedCases timed(const std::string& op) const {
@@ -252,6 +258,12 @@ TEST_F(DrawnPointsTest, AreThoseOfTheirSeed) {
   };
   EXPECT_EQ(text(4, "once"), text(4, "again"));
   EXPECT_NE(text(4, "once"), text(5, "other"));
+}
+
+TEST_F(DrawnPointsTest, AreNotDrawnOnceTheJudgementMustStop) {
+  const JudgedCases judged = timed("q8ta_add");
+  ShaderUse use(submission, device, {.must_stop = [] { return true; }});
+  EXPECT_THROW(drawn_points(judged, repository(), registry(), use, 1, folder / "drawn"), JudgementStopped);
 }
 
 TEST_F(DrawnPointsTest, HaveTheBaselinesImplToo) {

@@ -99,14 +99,12 @@ class Judge {
  private:
   void judge_files(const Submission& submission, const LoadResult& loaded, const DeviceInfo& device,
                    JudgedCases& cases) {
-    ShaderUse use(submission, device, {.baseline = options_.baseline, .compiler = context_.shader_compiler});
-    tell("comparing the SPIR-V with the baseline's");
-    cases = choose_judged_cases(loaded.cases, options_, use, submission, draw_seed_);
-    const DrawnCases fuzzed =
-        fuzzed_cases(cases.mattering, context_.registry, use, static_cast<std::size_t>(options_.rows),
-                     draw_seed_, folder_ / "fuzz");
-    const DrawnCases drawn =
-        drawn_points(cases, loaded.cases, context_.registry, use, draw_seed_, folder_ / "drawn");
+    ShaderUse use(submission, device,
+                  {.baseline = options_.baseline, .compiler = context_.shader_compiler, .must_stop = [this] {
+                     return must_stop();
+                   }});
+    DrawnCases fuzzed, drawn;
+    choose_cases(submission, loaded, use, cases, fuzzed, drawn);
     note_files(fuzzed.files);
     note_files(drawn.files);
     const JudgeRunParts parts{.options = options_,
@@ -118,7 +116,7 @@ class Judge {
                               .drawn = drawn,
                               .folder = folder_,
                               .secret_seed = secret_seed_,
-                              .must_stop = [this] { return must_stop(); }};
+                              .why_stopped = [this] { return why_stopped(); }};
     JudgeRuns runs(parts);
     tell(fmt::format("accuracy: {} rows", cases.accuracy.size()));
     run_stage(runs, Stage::Accuracy, why_stopped(), [&] { return runs.accuracy(); });
@@ -134,6 +132,18 @@ class Judge {
     if (!is_never_right()) stages.push_back(Stage::Fuzz);  // else left out, without rows that would say so
     note_empty_stages(judgement_, stages, cases.ops);
     note_updated_in_place(judgement_, cases.mattering);
+  }
+
+  /// If the judgement must stop meanwhile, what was not chosen yet stays empty.
+  void choose_cases(const Submission& submission, const LoadResult& loaded, ShaderUse& use,
+                    JudgedCases& cases, DrawnCases& fuzzed, DrawnCases& drawn) try {
+    tell("comparing the SPIR-V with the baseline's");
+    cases = choose_judged_cases(loaded.cases, options_, use, submission, draw_seed_);
+    fuzzed = fuzzed_cases(cases.mattering, context_.registry, use, static_cast<std::size_t>(options_.rows),
+                          draw_seed_, folder_ / "fuzz");
+    drawn = drawn_points(cases, loaded.cases, context_.registry, use, draw_seed_, folder_ / "drawn");
+  } catch (const JudgementStopped&) {
+    judgement_.missing.push_back({"not_run", why_stopped() + " while cases were chosen"});
   }
 
   void note_files(const std::vector<std::filesystem::path>& files) {

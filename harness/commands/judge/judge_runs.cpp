@@ -1,5 +1,6 @@
 #include "harness/commands/judge/judge_runs.h"
 
+#include "harness/base/error.h"
 #include "harness/commands/run/run_once.h"
 
 #include <fmt/format.h>
@@ -112,11 +113,15 @@ Words JudgeRuns::common_words(const std::string& name) const {
   return words;
 }
 
-RunReport JudgeRuns::run(const Words& words) const {
+/// Nothing if it must stop before a worker has opened its device: such a run has no report.
+std::optional<RunReport> JudgeRuns::run(const Words& words) const try {
   return quiet_run({.purpose = "judging a submission",
                     .memory_limit_gib = parts_.options.memory_limit_gib,
                     .verbose = parts_.options.verbose},
-                   words, parts_.context, parts_.terminal, parts_.must_stop);
+                   words, parts_.context, parts_.terminal, [this] { return !parts_.why_stopped().empty(); });
+} catch (const Error& error) {
+  if (error.code() != ExitCode::Infrastructure || parts_.why_stopped().empty()) throw;
+  return std::nullopt;
 }
 
 std::vector<JudgedRow> JudgeRuns::accuracy() const {
@@ -124,16 +129,15 @@ std::vector<JudgedRow> JudgeRuns::accuracy() const {
   std::vector<JudgedRow> rows = accuracy_rows(common_words("accuracy"));
   Words plain = common_words("accuracy_plain");
   std::erase(plain, robust_access);
-  for (JudgedRow& row : accuracy_rows(plain)) {
-    const auto same = std::ranges::find(rows, row.id, &JudgedRow::id);
-    if (same != rows.end() && same->correct == true && row.correct != true) *same = std::move(row);
-  }
+  need_plain_rows(rows, accuracy_rows(plain));
   return rows;
 }
 
 std::vector<JudgedRow> JudgeRuns::accuracy_rows(Words words) const {
   words.insert(words.end(), {"--mode", "accu", "--filter", filter_of(ids_of(parts_.cases.accuracy))});
-  std::vector<JudgedRow> rows = rows_of(run(words), Stage::Accuracy);
+  const std::optional<RunReport> report = run(words);
+  if (!report) return left_out(Stage::Accuracy, parts_.why_stopped());
+  std::vector<JudgedRow> rows = rows_of(*report, Stage::Accuracy);
   take_suffix(rows);
   return rows;
 }
@@ -147,7 +151,9 @@ std::vector<JudgedRow> JudgeRuns::secret_and_fuzzed() const {
   add_files(words, parts_.fuzzed);
   words.insert(words.end(), {"--mode", "accu", "--filter", filter_of(ids), "--seed",
                              std::to_string(parts_.secret_seed), "--answer-cache", "none"});
-  std::vector<JudgedRow> rows = rows_of(run(words), Stage::Secret);
+  const std::optional<RunReport> report = run(words);
+  if (!report) return left_out(Stage::Secret, parts_.why_stopped());
+  std::vector<JudgedRow> rows = rows_of(*report, Stage::Secret);
   take_suffix(rows);
   for (JudgedRow& row : rows) {
     if (fuzzed.contains(row.id)) row.stage = Stage::Fuzz;
@@ -170,9 +176,10 @@ std::vector<JudgedRow> JudgeRuns::performance() {
   words.insert(words.end(), {"--mode", "perf", "--filter", filter_of(ids), "--budget",
                              fmt::format("{}", options.budget_s), "--ceilings", options.ceilings,
                              "--secret-seed", std::to_string(parts_.secret_seed), "--time-secret-data"});
-  const RunReport report = run(words);
-  had_ceilings_ = report.run.ceilings.measured();
-  std::vector<JudgedRow> rows = rows_of(report, Stage::Performance);
+  const std::optional<RunReport> report = run(words);
+  if (!report) return left_out(Stage::Performance, parts_.why_stopped());
+  had_ceilings_ = report->run.ceilings.measured();
+  std::vector<JudgedRow> rows = rows_of(*report, Stage::Performance);
   take_suffix(rows);
   // With a baseline of another impl its cases also ran with the submission's shaders; they were not chosen.
   const Words chosen = ids_of(parts_.cases.performance);

@@ -29,11 +29,12 @@ struct JudgeRunParts {
   const DrawnCases& drawn;       ///< timed points
   std::filesystem::path folder;  ///< output folder of the judgement
   std::uint64_t secret_seed = 0;
-  std::function<bool()> must_stop;
+  std::function<std::string()> why_stopped;  ///< why nothing more may run; empty: it may
 };
 
 /// The runs that judge a submission. Each is an `assay run` with the baseline as its shaders and the
-/// submission as the other version: the harness's own kernels are the baseline's.
+/// submission as the other version: the harness's own kernels are the baseline's. The rows of a run that must
+/// stop before it has any are left out.
 class JudgeRuns {
  public:
   explicit JudgeRuns(const JudgeRunParts& parts) : parts_(parts) {}
@@ -54,7 +55,7 @@ class JudgeRuns {
  private:
   std::vector<std::string> common_words(const std::string& name) const;
   std::vector<JudgedRow> accuracy_rows(std::vector<std::string> words) const;
-  RunReport run(const std::vector<std::string>& words) const;
+  std::optional<RunReport> run(const std::vector<std::string>& words) const;
 
   const JudgeRunParts& parts_;
   bool had_ceilings_ = false;

@@ -28,7 +28,8 @@ struct JudgedCases {
 /// and draws `options.rows` per mode with `draw_seed`: one of each op, even if these are more, then one of
 /// each case name before a second one of the same. Cases whose work cannot be computed are left out. Without
 /// a filter, only from tiers smoke and ci, and without rows that would take long on the device unless their
-/// op has no others. Throws Error(Usage) with the reason if nothing is left, unless that is an unknown work.
+/// op has no others. Throws Error(Usage) with the reason if nothing is left, unless that is an unknown work,
+/// and JudgementStopped as `use` does.
 JudgedCases choose_judged_cases(std::span<const Case> cases, const JudgeOptions& options, ShaderUse& use,
                                 const Submission& submission, std::uint64_t draw_seed);
 

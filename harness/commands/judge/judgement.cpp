@@ -85,10 +85,10 @@ std::string quoted(const std::string& reason) {
 }
 
 /// Whether there is no answer to compare with, as the op's reference in Python failed. The reason begins so:
-/// a submission decides no reason's beginning.
+/// a submission decides no reason's beginning. A timed row may have been right on its own data before, and
+/// then has `accuracy`.
 bool is_without_answer(const Record& record) {
-  return record.status == Status::Fail && !record.accuracy &&
-         record.reason.starts_with("running the reference ");
+  return record.status == Status::Fail && record.reason.starts_with("running the reference ");
 }
 
 /// A word for the reason, else the metric of a wrong answer, else the status.
@@ -213,8 +213,8 @@ JudgedRow judged_row(Stage stage, const Record& record, const Record* baseline) 
   }
   if (is_without_answer(record)) {
     row.correct.reset();
-    // The reference need not accept a point that the judge has drawn.
-    row.incomplete = !is_drawn(stage);
+    // The reference need not accept a point or data that the judge has drawn.
+    row.incomplete = !is_drawn(stage) && !record.accuracy;
   }
   if (record.accuracy && record.accuracy->guards.find("=none") != std::string::npos) {
     row.incomplete = true;
@@ -267,6 +267,21 @@ void note_faster_at_public_points(Judgement& judgement) {
                    "{:.3f} [{:.3f}, {:.3f}] at points that were drawn near them",
                    at_public->geometric_mean, at_public->low, at_public->high, at_drawn->geometric_mean,
                    at_drawn->low, at_drawn->high)});
+}
+
+void need_plain_rows(std::vector<JudgedRow>& rows, std::span<const JudgedRow> plain) {
+  for (JudgedRow& row : rows) {
+    if (row.correct != true) continue;
+    const auto same = std::ranges::find(plain, row.id, &JudgedRow::id);
+    if (same != plain.end()) {
+      if (same->correct != true) row = *same;
+      continue;
+    }
+    row.status = Status::Missing;
+    row.correct.reset();
+    row.incomplete = true;
+    row.reasons.push_back({"not_run", "it was not run as a plain `assay run` does"});
+  }
 }
 
 void note_wrong_on_secret_data(Judgement& judgement) {

@@ -90,6 +90,10 @@ void note_empty_stages(Judgement& judgement, std::span<const Stage> stages, std:
 /// restored before, which a program may notice.
 void note_updated_in_place(Judgement& judgement, std::span<const Case* const> cases);
 
+/// Keeps right what is also right in the row of the same id of `plain`, a run without what submissions are
+/// judged with (docs/judge.md): else that row takes its place, and without one it is incomplete.
+void need_plain_rows(std::vector<JudgedRow>& rows, std::span<const JudgedRow> plain);
+
 /// Marks each row that is wrong on secret data while the same case is right on its own data: such a row
 /// suggests hard-coded answers.
 void note_wrong_on_secret_data(Judgement& judgement);

@@ -172,6 +172,45 @@ TEST(Judgement, ARowWhoseReferenceFailsCountsNeitherForNorAgainst) {
   EXPECT_EQ(judged_row(Stage::Fuzz, quoting).correct, false) << "words of the submission";
 }
 
+/// A timed row is checked on its own data before, so that it has an accuracy.
+TEST(Judgement, ATimedRowWhoseReferenceFailsOnSecretDataCountsNeitherForNorAgainst) {
+  Record failed = record(Status::Fail, "running the reference r.py: ValueError: it takes no such data");
+  failed.accuracy = AccuracyResult{};
+  for (const Stage stage : {Stage::Performance, Stage::Drawn}) {
+    Judgement made = honest();
+    made.rows.push_back(judged_row(stage, failed));
+    EXPECT_EQ(word(failed, stage), "reference_failed");
+    EXPECT_FALSE(made.rows.back().correct.has_value());
+    EXPECT_EQ(made.verdict(), Verdict::Trusted) << name_of(stage);
+  }
+  failed.accuracy.reset();
+  EXPECT_TRUE(judged_row(Stage::Performance, failed).incomplete) << "a case of the repository has no answer";
+}
+
+JudgedRow right_row(const std::string& id) {
+  JudgedRow row = passed(Stage::Accuracy);
+  row.id = id;
+  return row;
+}
+
+JudgedRow wrong_row(const std::string& id) {
+  JudgedRow row = judged_row(Stage::Accuracy, record(Status::Fail, "wrong", "wrong_value"));
+  row.id = id;
+  return row;
+}
+
+/// After a time limit there may be fewer plain rows, or none.
+TEST(Judgement, ARowIsRightIfItIsSoInThePlainRunToo) {
+  std::vector<JudgedRow> rows{right_row("a"), right_row("b"), right_row("c"), wrong_row("d")};
+  need_plain_rows(rows, std::vector{right_row("a"), wrong_row("b"), right_row("d")});
+  EXPECT_EQ(rows[0].correct, true);
+  EXPECT_EQ(rows[1].correct, false);
+  EXPECT_FALSE(rows[2].correct.has_value()) << "it has no plain row";
+  EXPECT_TRUE(rows[2].incomplete);
+  EXPECT_EQ(rows[2].reasons.back().word, "not_run");
+  EXPECT_EQ(rows[3].correct, false);
+}
+
 TEST(Judgement, DistrustGoesBeforeWrong) {
   Judgement made = honest();
   made.rows.push_back(judged_row(Stage::Accuracy, record(Status::Fail, "wrong", "wrong_value")));

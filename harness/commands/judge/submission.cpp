@@ -141,6 +141,14 @@ void refuse_output_inside(const fs::path& from, const fs::path& to) {
                   to.string(), from.string()));
 }
 
+/// Whether a carriage return has no line feed after it: the compiler ends the line there.
+bool has_bare_carriage_return(std::string_view source) {
+  std::size_t at = source.find('\r');
+  while (at != std::string_view::npos && source.substr(at).starts_with("\r\n"))
+    at = source.find('\r', at + 1);
+  return at != std::string_view::npos;
+}
+
 /// Removes comments from one line after another.
 class Stripper {
  public:
@@ -256,8 +264,10 @@ Submission take_submission(const fs::path& from, const fs::path& to) {
 }
 
 std::string without_comments(std::string_view source) {
-  // A comment that ends in a backslash goes on in the next line; both make comments count as code.
-  if (source.find("__LINE__") != std::string_view::npos || source.find('\\') != std::string_view::npos)
+  // A comment that ends in a backslash goes on in the next line, and one ends at a carriage return alone. All
+  // of these make comments count as code.
+  if (source.find("__LINE__") != std::string_view::npos || source.find('\\') != std::string_view::npos ||
+      has_bare_carriage_return(source))
     return std::string(source);
   Stripper stripper;
   while (!source.empty()) {
@@ -278,6 +288,7 @@ std::vector<std::uint32_t> ShaderUse::spirv_of(gpu::ShaderLibrary& library, cons
 
 ShaderUse::ShaderUse(const Submission& submission, const DeviceInfo& device, const Parts& parts)
     : device_(device),
+      must_stop_(parts.must_stop),
       library_(shader_options(submission.folder, parts.compiler)),
       baseline_(shader_options(parts.baseline, parts.compiler)),
       sources_(folders(submission.folder), gpu::embedded_shaders()),
@@ -309,7 +320,12 @@ bool ShaderUse::differs_in_code(const Kernel& kernel) {
   return place->second;
 }
 
+void ShaderUse::stop_if_asked() const {
+  if (must_stop_ && must_stop_()) throw JudgementStopped();
+}
+
 bool ShaderUse::differs(const Variant& variant) {
+  stop_if_asked();
   const Kernel& kernel = variant.first;
   if (!is_made_of_it(kernel) || !differs_in_code(kernel)) return false;
   const auto [place, is_new] = differ_.try_emplace(variant, true);
@@ -323,11 +339,13 @@ bool ShaderUse::differs(const Variant& variant) {
 }
 
 bool ShaderUse::uses_files(const Case& test_case) {
+  stop_if_asked();
   return std::ranges::any_of(variants_of(test_case),
                              [this](const Variant& variant) { return is_made_of_it(variant.first); });
 }
 
 bool ShaderUse::changes(const Case& test_case) {
+  stop_if_asked();
   return std::ranges::any_of(variants_of(test_case),
                              [this](const Variant& variant) { return differs(variant); });
 }

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,8 +36,15 @@ struct Submission {
 Submission take_submission(const std::filesystem::path& from, const std::filesystem::path& to);
 
 /// The source without comments, blank lines and spaces at the ends of lines. Equal results compile to the
-/// same code. Lines with `"` (includes), and sources with `__LINE__`, stay as they are.
+/// same code. Lines with `"` (includes), and sources with `__LINE__`, a backslash or a carriage return
+/// without a line feed, stay as they are.
 std::string without_comments(std::string_view source);
+
+/// Ends the choice of cases where the judgement must stop.
+class JudgementStopped : public std::runtime_error {
+ public:
+  JudgementStopped() : std::runtime_error("the judgement must stop") {}
+};
 
 /// Decides which cases a submission matters for on a device.
 class ShaderUse {
@@ -44,10 +53,14 @@ class ShaderUse {
   struct Parts {
     std::filesystem::path baseline{};     ///< folder; empty: the embedded shaders
     std::vector<std::string> compiler{};  ///< see gpu::ShaderOptions::compiler
+    std::function<bool()> must_stop{};    ///< asked before each case and each compilation; empty: never
   };
 
   /// The submission and the device must outlive this.
   ShaderUse(const Submission& submission, const DeviceInfo& device, const Parts& parts);
+
+  /// Throws JudgementStopped if the judgement must stop, as the functions below do.
+  void stop_if_asked() const;
 
   /// Whether the device can run the case, and its program uses a file of the submission.
   bool uses_files(const Case& test_case);
@@ -70,6 +83,7 @@ class ShaderUse {
   bool differs_in_code(const Kernel& kernel);
 
   const DeviceInfo& device_;
+  std::function<bool()> must_stop_;
   gpu::ShaderLibrary library_, baseline_;
   gpu::ShaderSources sources_, baseline_sources_;
   std::map<Kernel, bool> made_of_it_;

@@ -164,12 +164,13 @@ TEST(WithoutComments, IsTheCode) {
   EXPECT_EQ(without_comments("a = b;  // why\n\n/* one\n   two */ c = d; /**/ e();\n"),
             "a = b;\n c = d;   e();\n");
   EXPECT_EQ(without_comments("// all of it"), "");
+  EXPECT_EQ(without_comments("a = b;  // why\r\n\r\nc = d;\r\n"), "a = b;\nc = d;\n");
   EXPECT_EQ(without_comments("a / b; a * b; a /b/ c;\n"), "a / b; a * b; a /b/ c;\n");
 }
 
 TEST(WithoutComments, KeepsWhatMayDependOnThem) {
-  for (const char* source :
-       {"#include \"a//b\"\n", "int n = __LINE__;  // here\n", "// one \\\n still one\n"})
+  for (const char* source : {"#include \"a//b\"\n", "int n = __LINE__;  // here\n", "// one \\\n still one\n",
+                             "// one\rint code;\n", "// one\r\n// two\r\r\n", "// the last\r"})
     EXPECT_EQ(without_comments(source), source);
 }
 

@@ -223,8 +223,7 @@ std::int64_t drawn_value(const Tunable& tunable, Draw& draw) {
   if (!tunable.allowed.empty()) return draw.one_of(tunable.allowed);
   const double low = std::log2(static_cast<double>(std::max<std::int64_t>(tunable.min, 1)));
   const double high = std::log2(static_cast<double>(std::max<std::int64_t>(tunable.max, 1)));
-  const auto value = static_cast<std::int64_t>(std::lround(std::exp2(draw.between(low, high))));
-  return std::clamp(value, tunable.min, tunable.max);
+  return std::clamp(saturated_round(std::exp2(draw.between(low, high))), tunable.min, tunable.max);
 }
 
 void draw_tunables(Case& one, Draw& draw) {
@@ -257,7 +256,7 @@ std::int64_t near_size(std::int64_t size, Draw& draw) {
   std::int64_t unit = std::min<std::int64_t>(size & -size, 64);
   while (unit > 8 && size / unit < 8) unit /= 2;
   const double wanted = static_cast<double>(size) * draw.between(0.72, 1.35) / static_cast<double>(unit);
-  return unit * std::max<std::int64_t>(1, std::lround(wanted));
+  return saturated_product(unit, std::max<std::int64_t>(1, saturated_round(wanted)));
 }
 
 /// Sizes below 8 are kernels, factors, images, or single rows, for which impls are chosen.

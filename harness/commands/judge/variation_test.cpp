@@ -3,6 +3,7 @@
 #include "harness/cases/expansion/load.h"
 #include "harness/commands/points/draw.h"
 #include "ops/registry.h"
+#include "tests/support/small_op.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -85,6 +86,23 @@ TEST(Variation, KeepsIntegersOfTheWhole64BitRangeInTheirRange) {
     }
     EXPECT_GE(ends.size(), 10U);
   }
+}
+
+/// 2^63 is no signed integer, and what it was rounded to became the least value.
+TEST(Variation, TunablesMayReachTheEndOfTheRange) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  Op op = test::flip_op();
+  op.impls.front().tunables = {{.name = "tile", .min = most - 9, .max = most, .doc = "rows"}};
+  const Case like = test::make_case(op, test::shape_params({2, 16}));
+  Draw draw(5);
+  int tuned = 0;
+  for (int i = 0; i < 800; ++i) {
+    const std::optional<Case> made = varied(like, {}, draw);
+    if (!made || made->tune.empty()) continue;
+    ++tuned;
+    EXPECT_EQ(made->tune.at("tile"), most);
+  }
+  EXPECT_GE(tuned, 40);
 }
 
 }  // namespace

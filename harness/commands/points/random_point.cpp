@@ -43,12 +43,18 @@ Ints sizes_before(const Op& op, const ParamSpec& spec, const Params& params) {
   return sizes;
 }
 
+/// Whether a list may have that many entries.
+bool may_have(const ParamSpec& spec, std::size_t entries) {
+  return entries >= static_cast<std::size_t>(spec.min_rank) &&
+         entries <= static_cast<std::size_t>(spec.max_rank);
+}
+
 constexpr int most_draws = 300;   ///< of all parameters of a point
 constexpr int most_repairs = 30;  ///< of one draw: a refused parameter is drawn again
 constexpr int most_choices = 12;  ///< of impl and forms for the same parameters
 
-/// Draws a parameter's value until its own check accepts it.
-void draw_param(const ParamSpec& spec, ValueDraw& values, Params& params) {
+/// Draws a parameter's value until its own check accepts it. Returns whether there is one: it or the default.
+bool draw_param(const ParamSpec& spec, ValueDraw& values, Params& params) {
   for (int i = 0; i < most_repairs; ++i) {
     const Value drawn = values.value(spec, params);
     try {
@@ -57,9 +63,11 @@ void draw_param(const ParamSpec& spec, ValueDraw& values, Params& params) {
       continue;
     }
     params.set(spec.name, drawn);
-    return;
+    return true;
   }
-  if (const std::optional<Value> fallback = spec.default_for(params)) params.set(spec.name, *fallback);
+  const std::optional<Value> fallback = spec.default_for(params);
+  if (fallback) params.set(spec.name, *fallback);
+  return fallback.has_value();
 }
 
 /// Whether a parameter has few values, each of which may be another variant of a kernel.
@@ -67,8 +75,8 @@ bool is_kept(const ParamSpec& spec) {
   return spec.kind == ParamSpec::Kind::Choice || spec.kind == ParamSpec::Kind::Boolean;
 }
 
-/// `base`: the point whose choices are kept; null: none.
-Params drawn_params(const Op& op, const Case* base, ValueDraw& values, Draw& draw) {
+/// Nothing if no value was found for a parameter. `base`: the point whose choices are kept; null: none.
+std::optional<Params> drawn_params(const Op& op, const Case* base, ValueDraw& values, Draw& draw) {
   Params params;
   for (const ParamSpec& spec : op.params) {
     if (base != nullptr && is_kept(spec)) {
@@ -78,8 +86,8 @@ Params drawn_params(const Op& op, const Case* base, ValueDraw& values, Draw& dra
     const std::optional<Value> fallback = draw.one_in(2) ? spec.default_for(params) : std::optional<Value>();
     if (fallback) {
       params.set(spec.name, *fallback);
-    } else {
-      draw_param(spec, values, params);
+    } else if (!draw_param(spec, values, params)) {
+      return std::nullopt;
     }
   }
   return params;
@@ -93,12 +101,13 @@ const ParamSpec* refused_param(const Op& op, const ParameterError& error) {
 std::int64_t drawn_tunable(const Tunable& tunable, Draw& draw) {
   if (!tunable.allowed.empty()) return draw.one_of(tunable.allowed);
   const std::int64_t low = std::max<std::int64_t>(tunable.min, 1);
-  const std::vector<std::int64_t> ends{tunable.min, tunable.max, low + 1, std::max(tunable.max - 1, low)};
+  const std::vector<std::int64_t> ends{tunable.min, tunable.max, saturated_sum(low, 1),
+                                       std::max(saturated_sum(tunable.max, -1), low)};
   if (draw.one_in(4)) return std::clamp(draw.one_of(ends), tunable.min, tunable.max);
   double exponent = draw.between(std::log2(static_cast<double>(low)),
                                  std::log2(static_cast<double>(std::max<std::int64_t>(tunable.max, 1))));
   if (draw.one_in(2)) exponent = std::round(exponent);
-  return std::clamp(static_cast<std::int64_t>(std::lround(std::exp2(exponent))), tunable.min, tunable.max);
+  return std::clamp(saturated_round(std::exp2(exponent)), tunable.min, tunable.max);
 }
 
 void draw_impl(Case& one, Draw& draw) {
@@ -300,8 +309,9 @@ std::int64_t ValueDraw::entry_for_dim(const ParamSpec& spec, std::int64_t dim) {
 Value ValueDraw::list(const ParamSpec& spec, const Params& params) {
   const std::vector<Ints> shapes = lists_before(op_, spec, params);
   Ints entries(static_cast<std::size_t>(rank(spec)), 0);
-  if (!shapes.empty()) entries.resize(shapes.back().size());
-  const std::uint64_t way = draw_.below(shapes.empty() ? 1 : 3);
+  const bool is_of_dims = !shapes.empty() && may_have(spec, shapes.back().size());
+  if (is_of_dims) entries.resize(shapes.back().size());
+  const std::uint64_t way = draw_.below(is_of_dims ? 3 : 1);
   const std::int64_t least = std::max<std::int64_t>(spec.min_integer, -1);
   const std::uint64_t reach = draw_.one_of(std::vector<std::uint64_t>{1, 2, 5, 12});
   for (std::int64_t& entry : entries)  // kernels, strides: mostly small numbers
@@ -362,7 +372,9 @@ std::optional<Case> RandomPoints::with_drawn_params(const Case* base, Draw& draw
   // Most points are small, since they are quick and sizes at which kernels go wrong are small.
   const double exponent = draw.between(0, std::log2(static_cast<double>(limits_.elements)));
   ValueDraw values(op_, static_cast<std::int64_t>(std::exp2(exponent)), draw);
-  Params params = drawn_params(op_, base, values, draw);
+  std::optional<Params> drawn = drawn_params(op_, base, values, draw);
+  if (!drawn) return std::nullopt;
+  Params params = *std::move(drawn);
   for (int repair = 0; repair < most_repairs; ++repair) {
     try {
       Case made;
@@ -380,8 +392,8 @@ std::optional<Case> RandomPoints::with_drawn_params(const Case* base, Draw& draw
       const std::optional<Value> fallback = refused->default_for(params);
       if (fallback && draw.one_in(4)) {
         params.set(refused->name, *fallback);
-      } else {
-        draw_param(*refused, values, params);
+      } else if (!draw_param(*refused, values, params)) {
+        return std::nullopt;
       }
     } catch (const Error&) {  // a tensor with too many elements
       return std::nullopt;

@@ -3,6 +3,7 @@
 #include "harness/cases/expansion/load.h"
 #include "harness/commands/points/written_cases.h"
 #include "ops/registry.h"
+#include "tests/support/small_op.h"
 #include "tests/support/temporary_folder.h"
 
 #include <fmt/format.h>
@@ -173,6 +174,49 @@ TEST(ValueDraw, IntegersMayHaveTheWhole64BitRange) {
       EXPECT_LE(drawn, high);
     }
   }
+}
+
+/// `assay fuzz` ended: it drew as many as the shape has, which no list of two may have.
+TEST(ValueDraw, ListsHaveTheirOwnRankWhereTheShapesIsNone) {
+  Op op;
+  op.params = {shape("shape", rank(4)), ints("window", rank(2)).at_least(1).at_most(9)};
+  Params params;
+  params.set("shape", std::vector<std::int64_t>{1, 2, 3, 4});
+  Draw draw(3);
+  ValueDraw values(op, 1000, draw);
+  for (int i = 0; i < 200; ++i)
+    EXPECT_NO_THROW(op.params.back().check(values.value(op.params.back(), params)));
+}
+
+TEST(RandomPoints, HaveEveryParameter) {
+  Op op = test::flip_op();
+  op.params.push_back(ints("window", rank(2)).at_least(1).at_most(9));
+  Draw draw(4);
+  for (int i = 0; i < 20; ++i) {
+    const std::optional<Case> made = RandomPoints(op).next(draw);
+    ASSERT_TRUE(made.has_value());
+    EXPECT_EQ(made->params->ints("window").size(), 2U);
+  }
+  op.params.back().at_least(10);  // so that it can have no value
+  EXPECT_FALSE(RandomPoints(op).next(draw).has_value());
+}
+
+/// 2^63 is no signed integer, and what it was rounded to became the least value.
+TEST(RandomPoints, HaveTunablesUpToTheEndOfTheRange) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  Op op = test::flip_op();
+  op.impls.front().tunables = {{.name = "tile", .min = most - 9, .max = most, .doc = "rows"}};
+  Draw draw(4);
+  int tuned = 0, largest = 0;
+  for (int i = 0; i < 600; ++i) {
+    const std::optional<Case> made = RandomPoints(op).next(draw);
+    if (!made || made->tune.empty()) continue;
+    ++tuned;
+    EXPECT_GE(made->tune.at("tile"), most - 9);
+    if (made->tune.at("tile") == most) ++largest;
+  }
+  EXPECT_GE(tuned, 40);
+  EXPECT_GT(2 * largest, tuned);
 }
 
 TEST(ShortCaseFile, IsReadAsTheCaseThatItWasWrittenFrom) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 
@@ -18,6 +19,14 @@ inline std::int64_t saturated_product(std::int64_t a, std::int64_t b) {
   if (!__builtin_mul_overflow(a, b, &product)) return product;
   return (a < 0) != (b < 0) ? std::numeric_limits<std::int64_t>::min()
                             : std::numeric_limits<std::int64_t>::max();
+}
+
+/// The nearest integer of a number that is not NaN.
+inline std::int64_t saturated_round(double number) {
+  constexpr double end = 0x1p63;  // the first beyond 64 bits
+  if (number >= end) return std::numeric_limits<std::int64_t>::max();
+  if (number <= -end) return std::numeric_limits<std::int64_t>::min();
+  return std::llround(number);
 }
 
 }  // namespace assay::app

@@ -81,6 +81,7 @@ void print(const RunComparison& comparison, const CompareOptions& options, const
 RunComparison compared(const Sides& sides, const CompareOptions& options, std::ostream& log) {
   PooledRuns base = pool_side(read_side(sides.base, log));  // frees its records before more are read
   PooledRuns next = pool_side(read_side(sides.next, log));
+  refuse_run_on_both_sides(base, next);
   return compare_runs(std::move(base), std::move(next),
                       {.judge_same_programs = options.judge_same_programs,
                        .allow_tuning = options.allow_tuning,

@@ -6,6 +6,7 @@
 #include "harness/engine/run/planned_rows.h"
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

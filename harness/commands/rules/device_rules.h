@@ -3,7 +3,6 @@
 #include "harness/cases/case.h"
 #include "harness/cases/expectations/expectations.h"
 #include "harness/commands/run_options.h"
-#include "harness/report/record/events.h"
 #include "harness/report/record/record.h"
 
 #include <cstdint>

@@ -88,14 +88,17 @@ std::vector<TuningPoint> points_of(const Case& given, const DeviceInfo& device) 
 }
 
 std::vector<std::optional<std::int64_t>> values_of(const Tunable& tunable) {
-  constexpr std::int64_t few = 8;
+  constexpr std::uint64_t few = 8;
+  // Unsigned, and no step beyond `max`: the range may be that of 64 bits.
+  const std::uint64_t width =
+      static_cast<std::uint64_t>(tunable.max) - static_cast<std::uint64_t>(tunable.min);
   std::set<std::int64_t> values(tunable.allowed.begin(), tunable.allowed.end());
-  if (values.empty() && tunable.max - tunable.min < few) {
-    for (std::int64_t value = tunable.min; value <= tunable.max; ++value) values.insert(value);
+  if (values.empty() && width < few) {
+    for (std::int64_t i = 0; i <= static_cast<std::int64_t>(width); ++i) values.insert(tunable.min + i);
   } else if (values.empty()) {
     values = {tunable.min, tunable.max};
-    for (std::int64_t power = 1; power < tunable.max; power *= 2) {
-      if (power > tunable.min) values.insert(power);
+    for (int exponent = 0; exponent < 63 && (std::int64_t{1} << exponent) < tunable.max; ++exponent) {
+      if (const std::int64_t power = std::int64_t{1} << exponent; power > tunable.min) values.insert(power);
     }
   }
   std::vector<std::optional<std::int64_t>> made{std::nullopt};

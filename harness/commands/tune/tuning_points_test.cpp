@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <deque>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -125,6 +128,24 @@ TEST(TuningSpace, HasTheValuesThatAreAllowedAndTheCandidatesThatMayRun) {
   const TuningSpace few = tuning_space(group.points.at(0), points.device, {"bake"});
   ASSERT_EQ(few.axes.size(), 1U);
   EXPECT_EQ(few.axes[0].tunable, "bake");
+}
+
+/// The power of two after the last, and the value after the largest, are beyond 64 bits: there was no end.
+TEST(TuningSpace, MayReachTheEndOfTheRange) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  Points points;
+  points.op.impls.front().tunables = {{.name = "tile", .min = 1, .max = most, .doc = "rows"},
+                                      {.name = "few", .min = most - 2, .max = most, .doc = "rows"}};
+  points.add(32);
+  const TuningClass group = points.classes().at(0);
+  const TuningSpace space = tuning_space(group.points.at(0), points.device);
+  ASSERT_EQ(space.axes.size(), 2U);
+  const auto& powers = space.axes[0].values;
+  ASSERT_EQ(powers.size(), 65U) << "the default, 63 powers of two and the end";
+  EXPECT_EQ(powers[63], std::int64_t{1} << 62);
+  EXPECT_EQ(powers[64], most);
+  EXPECT_EQ(space.axes[1].values,
+            (std::vector<std::optional<std::int64_t>>{std::nullopt, most - 2, most - 1, most}));
 }
 
 }  // namespace

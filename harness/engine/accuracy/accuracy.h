@@ -3,7 +3,7 @@
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/engine/accuracy/experiment.h"
 #include "harness/engine/accuracy/output_check.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/accuracy_result.h"
 
 #include <optional>
 #include <string>

@@ -4,7 +4,7 @@
 #include "harness/engine/accuracy/data_set.h"
 #include "harness/op/expected.h"
 #include "harness/op/op.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/accuracy_result.h"
 #include "harness/tensor/dtype.h"
 #include "harness/tensor/tensor.h"
 

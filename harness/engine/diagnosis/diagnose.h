@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/engine/diagnosis/evidence.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/accuracy_result.h"
 
 #include <optional>
 #include <string>

@@ -406,9 +406,11 @@ double zero_of_input(const Case& test_case, const Point& point, std::size_t inpu
     return point.params.qparams(spec.name).zero_point;
   for (std::size_t k = 0; k < specs.size(); ++k) {
     if (specs[k]->name != spec.name + "_zero_point") continue;
-    // One zero point per leading index: rows.
-    const std::int64_t of_one = numel(spec.shape) / numel(specs[k]->shape);
-    return point.inputs[k].at(index / of_one);
+    // One zero point per leading index: rows. Where they are other ones, what is zero is not known.
+    const std::int64_t zero_points = numel(specs[k]->shape);
+    const std::int64_t values = numel(spec.shape);
+    if (zero_points < 1 || zero_points > values || values % zero_points != 0) return 0;
+    return point.inputs[k].at(index / (values / zero_points));
   }
   return spec.constant && spec.dtype == DType::U8 ? two_zero_nibbles : 0;
 }

@@ -116,6 +116,27 @@ TEST(SetElement, RoundsAndClampsIntegers) {
   EXPECT_EQ(halves.at(0), 0.5);
 }
 
+/// Zero of the last of four integers that have that many zero points: 1, 2, ...
+double zero_of_last(std::int64_t zero_points) {
+  const auto integers = [](const char* name, std::int64_t values) {
+    return TensorSpec{.name = name, .dtype = DType::I32, .shape = {values}};
+  };
+  Case test_case;
+  test_case.tensors = std::vector<TensorSpec>{integers("x", 4), integers("x_zero_point", zero_points)};
+  Point point{.params = {}, .inputs = {HostTensor(DType::I32, {4}), HostTensor(DType::I32, {zero_points})}};
+  for (std::int64_t i = 0; i < zero_points; ++i) set_element(point.inputs[1], i, static_cast<double>(i) + 1);
+  return zero_of_input(test_case, point, 0, 3);
+}
+
+/// More zero points than values were divided by 0, and others were read past their end.
+TEST(ZeroOfInput, IsThatOfItsRowWhereRowsHaveOne) {
+  EXPECT_EQ(zero_of_last(1), 1);
+  EXPECT_EQ(zero_of_last(2), 2);
+  EXPECT_EQ(zero_of_last(4), 4);
+  EXPECT_EQ(zero_of_last(3), 0);
+  EXPECT_EQ(zero_of_last(8), 0);
+}
+
 TEST(MadeFrom, NamesTheValueTheScaleAndTheZeroPoint) {
   const Wronged wronged(test::row_quantize_op(), test::row_params(3, 8));
   ReferenceProbe probe = wronged.probe();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "harness/engine/energy/energy_meter.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/perf_result.h"
 
 #include <cstdint>
 #include <functional>

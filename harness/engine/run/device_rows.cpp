@@ -10,7 +10,7 @@
 #include "harness/engine/accuracy/replay.h"
 #include "harness/engine/run/row_plan.h"
 #include "harness/engine/timing/measurement.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>

@@ -8,8 +8,8 @@
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/run/row_plan.h"
 #include "harness/engine/run/row_preparation.h"
-#include "harness/report/record/events.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/run_listener.h"
 
 #include <array>
 #include <cstddef>

@@ -5,8 +5,8 @@
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/timing/sampler.h"
 #include "harness/gpu/gpu.h"
-#include "harness/report/record/events.h"
 #include "harness/report/record/rows_to_run.h"
+#include "harness/report/record/run_listener.h"
 
 #include <cstddef>
 #include <span>

@@ -3,7 +3,8 @@
 #include "harness/cases/expectations/expectations.h"
 #include "harness/cases/select.h"
 #include "harness/op/roofline.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/row_info.h"
+#include "harness/report/record/run_info.h"
 
 #include <cstddef>
 #include <optional>

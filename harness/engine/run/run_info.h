@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/record/record.h"
+#include "harness/report/record/run_info.h"
 
 #include <span>
 #include <string>

@@ -5,7 +5,11 @@
 #include "harness/engine/supervision/retry.h"
 #include "harness/engine/supervision/worker_process.h"
 #include "harness/report/journal/codec.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/accuracy_result.h"
+#include "harness/report/record/block.h"
+#include "harness/report/record/row_end.h"
+#include "harness/report/record/run_info.h"
+#include "harness/report/record/run_listener.h"
 
 #include <cstddef>
 #include <cstdint>

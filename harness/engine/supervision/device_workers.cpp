@@ -1,7 +1,8 @@
 #include "harness/engine/supervision/device_workers.h"
 
 #include "harness/base/clock.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/row_end.h"
+#include "harness/report/record/run_listener.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "harness/report/record/events.h"
+#include "harness/report/record/row_end.h"
+#include "harness/report/record/run_listener.h"
 
 #include <string>
 #include <vector>

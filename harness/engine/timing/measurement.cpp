@@ -5,6 +5,7 @@
 #include "harness/base/statistics.h"
 #include "harness/engine/energy/energy_window.h"
 #include "harness/engine/timing/repetition.h"
+#include "harness/op/program.h"
 #include "harness/op/roofline.h"
 #include "harness/report/record/events.h"
 
@@ -41,6 +42,10 @@ class GpuSource : public SampleSource {
   /// A second program would find what the first one made of its data.
   int most_programs() const override { return updates_in_place_ ? 1 : SampleSource::most_programs(); }
   bool updates_in_place() const { return updates_in_place_; }
+  /// Without barriers between programs, two of them would count in the same scratch at once.
+  bool may_overlap() const {
+    return !updates_in_place_ && zero_scratch(timed_.executable().program()).empty();
+  }
 
   void open_block() override {
     if (timed_.begins) timed_.begins();
@@ -390,7 +395,7 @@ Measurement describe(const Timed& timed, TimingTools& tools, const Samples& samp
   perf.discarded = samples.discarded;
   perf.sets = timed.plan.sets;
   source.open_block();
-  if (!source.updates_in_place())
+  if (source.may_overlap())
     perf.throughput_us = source.throughput_ns(samples.warm, samples.batch) / ns_per_us;
   describe_shares(timed.row->executable().program(), source.dispatch_ns(), perf);
   perf.setup_us = source.setup_ns() / ns_per_us;

@@ -4,7 +4,8 @@
 #include "harness/engine/timing/sampler.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/op/roofline.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/block.h"
+#include "harness/report/record/perf_result.h"
 
 #include <cstddef>
 #include <exception>

@@ -2,7 +2,7 @@
 
 #include "harness/base/clock.h"
 #include "harness/engine/timing/timing_tools.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/block.h"
 
 #include <cstdint>
 #include <exception>

@@ -1,5 +1,7 @@
 #include "harness/external/manifest/impl_reader.h"
 
+#include "harness/base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,6 +34,7 @@ class ImplReader {
     check_name(key_, "an impl");
     impl_.name = key_.text;
     if (impl_.name == "auto") throw Problem(diagnose(key_, "'auto' stands for the impl that assay chooses"));
+    if (impl_.name == "all") throw Problem(diagnose(key_, "'all' stands for every impl of an op"));
     if (!map_.is_map()) cases::wrong_type(map_, {&key_, key_.text}, "a map with 'dispatches'");
     cases::check_keys(map_, keys);
     impl_.summary = text_in(map_, "summary");
@@ -298,8 +301,8 @@ class ImplReader {
         !name.empty() && std::ranges::all_of(name, is_fine) && has_end &&
         std::ranges::all_of(parameters.substr(0, parameters.size() - (parameters.empty() ? 0 : 1)), is_list);
     if (!key.is_scalar() || !is_well) {
-      throw Problem(
-          diagnose(key, fmt::format("'{}' cannot be #defined: write NAME or \"NAME(a, b)\"", key.text)));
+      throw Problem(diagnose(key, fmt::format("'{}' cannot be #defined: write NAME or \"NAME(a, b)\"",
+                                              printable_line(key.text))));
     }
   }
 

@@ -42,10 +42,10 @@ void Stamps::stamp(VkCommandBuffer commands) {
 
 std::vector<std::uint64_t> Stamps::ticks() const {
   std::vector<std::uint64_t> ticks(count_);
-  check(device_.table.vk.vkGetQueryPoolResults(
-            device_.table.device, pool_.get(), 0, count_, ticks.size() * sizeof(ticks[0]), ticks.data(),
-            sizeof(ticks[0]), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
-        "reading the timestamps");
+  device_.check_alive(device_.table.vk.vkGetQueryPoolResults(
+                          device_.table.device, pool_.get(), 0, count_, ticks.size() * sizeof(ticks[0]),
+                          ticks.data(), sizeof(ticks[0]), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+                      fmt::format("reading the timestamps of '{}'", device_.info().name));
   return ticks;
 }
 
@@ -225,7 +225,7 @@ void Submission::wait(double timeout_s) {
   if (result == VK_TIMEOUT) {
     wait_longer(timeout_s, watch);
   }
-  check_alive(result, "waiting for the GPU");
+  check_waited(result, "waiting for the GPU");
 }
 
 /// The submission may be slow instead of hung: then the device stays usable and only this submission has
@@ -234,18 +234,28 @@ void Submission::wait_longer(double timeout_s, const Stopwatch& watch) {
   const double longer = longer_s(timeout_s);
   const VkResult result = wait_for_fence(longer);
   if (result == VK_TIMEOUT) {
-    abandon(timeout_s, longer);
+    give_up(timeout_s, longer);
   }
-  check_alive(result, "waiting for the GPU beyond the timeout");
+  check_waited(result, "waiting for the GPU beyond the timeout");
   throw Timeout(fmt::format("{} on '{}': the GPU did not finish within {:g} s, only after {:.3g} s", doing_,
                             device_.info().name, timeout_s, watch.s()));
 }
 
-void Submission::abandon(double timeout_s, double longer_s) {
+/// What failed may be the wait alone: then the GPU still uses everything. A lost device uses nothing.
+void Submission::check_waited(VkResult result, std::string_view step) {
+  if (result < 0 && result != VK_ERROR_DEVICE_LOST) abandon();
+  check_alive(result, step);
+}
+
+void Submission::abandon() {
   device_.table.lost = true;
   device_.table.abandoned = true;
   device_.instance.abandoned = true;
   leave_at_once_on_exit();
+}
+
+void Submission::give_up(double timeout_s, double longer_s) {
+  abandon();
   throw Timeout(fmt::format(
       "{} on '{}': the GPU did not finish within {:g} s, nor in the {:g} s after that; the kernel may "
       "loop forever, or the timeout is too short",
@@ -256,12 +266,7 @@ void Submission::check_alive(VkResult result, std::string_view step) {
   if (result >= 0) {
     return;
   }
-  std::string fault;
-  if (result == VK_ERROR_DEVICE_LOST) {
-    device_.table.lost = true;
-    fault = fault_text(device_);
-  }
-  check(result, fmt::format("{} on '{}': {}{}", doing_, device_.info().name, step, fault));
+  device_.check_alive(result, fmt::format("{} on '{}': {}", doing_, device_.info().name, step));
 }
 
 }  // namespace assay::gpu

@@ -75,7 +75,9 @@ class Submission {
   VkCommandBuffer commands() const { return commands_; }
 
   /// Ends the recording if it is still open, submits and waits. Returns ns from submission to fence by the
-  /// CPU's clock. Throws Timeout, also for a submission that finished late (see Timeout), and DeviceLost.
+  /// CPU's clock. Throws Timeout, also for a submission that finished late (see Timeout), DeviceLost, and
+  /// what check() throws; when it is the wait that fails, the device counts as lost and is leaked, as after a
+  /// hang.
   double submit_and_wait(double timeout_s);
 
  private:
@@ -84,8 +86,11 @@ class Submission {
   void wait(double timeout_s);
   VkResult wait_for_fence(double seconds);
   [[noreturn]] void wait_longer(double timeout_s, const Stopwatch& watch);
-  [[noreturn]] void abandon(double timeout_s, double longer_s);
-  /// Calls check() and marks the device as lost when it is.
+  /// Throws when a wait failed. The submission then counts as one that does not end.
+  void check_waited(VkResult result, std::string_view step);
+  void abandon();
+  [[noreturn]] void give_up(double timeout_s, double longer_s);
+  /// Calls Device::State::check_alive().
   void check_alive(VkResult result, std::string_view step);
 
   Device::State& device_;

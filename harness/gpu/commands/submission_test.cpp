@@ -4,7 +4,11 @@
 #include "tests/support/error_text.h"
 #include "tests/support/gpu.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <utility>
 
 namespace assay::gpu {
@@ -71,6 +75,62 @@ TEST_F(TimerTest, AMachineThatWasSuspendedIsNoTimeout) {
   Submission submission(own.state(), "being suspended");
   EXPECT_EQ(error_of([&] { submission.submit_and_wait(timeout_s); }), "");
   EXPECT_FALSE(SuspendedWait::is_suspended) << "the submission did not wait for its fence";
+}
+
+/// In the driver's place: waits until the GPU is done, and says that the wait failed.
+struct FailedWait {
+  static VkResult wait(VkDevice device, std::uint32_t count, const VkFence* fences, VkBool32 all,
+                       std::uint64_t timeout_ns) {
+    const VkResult real = drivers(device, count, fences, all, timeout_ns);
+    return real == VK_SUCCESS ? result : real;
+  }
+  static inline PFN_vkWaitForFences drivers = nullptr;
+  static inline VkResult result = VK_SUCCESS;
+};
+
+/// Exits with 1 if the device counts as lost, plus 2 if it is leaked. In a process of its own: one that leaks
+/// a device leaves without its exit handlers.
+[[noreturn]] void fail_a_wait_and_leave(VkResult result) {
+  Instance instance;
+  Device own(instance, select_devices(instance.devices(), {}).front());
+  FailedWait::drivers = std::exchange(own.state().table.vk.vkWaitForFences, &FailedWait::wait);
+  FailedWait::result = result;
+  const std::string error = error_of([&] {
+    Submission submission(own.state(), "waiting in vain");
+    submission.submit_and_wait(30);
+  });
+  std::fprintf(stderr, "%s\n", error.c_str());
+  const bool is_leaked = own.state().table.abandoned && instance.state().abandoned;
+  std::_Exit((own.alive() ? 0 : 1) + (is_leaked ? 2 : 0));
+}
+
+TEST(WaitDeathTest, OneThatFailsLeavesEverythingToTheGpu) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(fail_a_wait_and_leave(VK_ERROR_OUT_OF_HOST_MEMORY), ::testing::ExitedWithCode(3),
+              "waiting in vain on '.*': waiting for the GPU: VK_ERROR_OUT_OF_HOST_MEMORY");
+  EXPECT_EXIT(fail_a_wait_and_leave(VK_ERROR_UNKNOWN), ::testing::ExitedWithCode(3), "VK_ERROR_UNKNOWN");
+}
+
+TEST(WaitDeathTest, ALostDeviceIsNotLeaked) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(fail_a_wait_and_leave(VK_ERROR_DEVICE_LOST), ::testing::ExitedWithCode(1),
+              "VK_ERROR_DEVICE_LOST");
+}
+
+/// In the driver's place.
+VKAPI_ATTR VkResult VKAPI_CALL lose_device(VkDevice, VkQueryPool, std::uint32_t, std::uint32_t, std::size_t,
+                                           void*, VkDeviceSize, VkQueryResultFlags) {
+  return VK_ERROR_DEVICE_LOST;
+}
+
+TEST_F(TimerTest, ALossThatTheTimestampsShowFirstIsKnownAfterwards) {
+  Device own(instance(), select_devices(instance().devices(), {}).front());
+  if (!Stamps::available(own.state())) GTEST_SKIP() << "the device has no timestamps";
+  const Stamps stamps(own.state(), 2);
+  own.state().table.vk.vkGetQueryPoolResults = &lose_device;
+  EXPECT_THROW(stamps.ticks(), DeviceLost);
+  EXPECT_FALSE(own.alive());
+  EXPECT_THROW(Submission(own.state(), "going on"), DeviceLost);
 }
 
 }  // namespace

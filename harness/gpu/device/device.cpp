@@ -219,6 +219,12 @@ void Device::State::require_alive(std::string_view doing) const {
   }
 }
 
+void Device::State::check_alive(VkResult result, std::string_view doing) {
+  if (result != VK_ERROR_DEVICE_LOST) return check(result, doing);
+  table.lost = true;
+  check(result, std::string(doing) + fault_text(*this));
+}
+
 void Device::State::name(VkObjectType type, std::uint64_t object, const std::string& name) const {
   if (instance.set_name == nullptr) {
     return;

@@ -3,6 +3,7 @@
 #include "harness/gpu/device/instance.h"
 #include "harness/gpu/device/vk.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -53,7 +54,8 @@ struct Device::State {
   DeviceInfo trusted;  ///< what `physical` lists, without what was found to be wrong
   DeviceTable table;
   VkQueue queue = VK_NULL_HANDLE;
-  std::uint32_t allocations = 0;        ///< live VkDeviceMemory objects
+  /// Live VkDeviceMemory objects. Any thread may free what the memory pool keeps.
+  std::atomic<std::uint32_t> allocations = 0;
   std::uint64_t next_workspace_id = 0;  ///< workspaces are identified by number, never by address
   bool timestamps_distrusted = false;
   PhaseListener phase_listener;   ///< may be empty
@@ -88,6 +90,8 @@ struct Device::State {
   bool has_timestamps() const { return info().timestamp_valid_bits > 0 && !timestamps_distrusted; }
   /// Throws DeviceLost when nothing more can run; `doing` names what was about to be done.
   void require_alive(std::string_view doing) const;
+  /// Like check(); marks the device as lost when it is, and adds what its driver says about that.
+  void check_alive(VkResult result, std::string_view doing);
   /// Names an object for the validation layer's messages and for debuggers. Does nothing without them.
   void name(VkObjectType type, std::uint64_t object, const std::string& name) const;
   void create_pipeline_cache(std::span<const std::byte> data);

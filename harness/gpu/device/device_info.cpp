@@ -34,6 +34,7 @@ std::vector<VkCooperativeMatrixPropertiesNV> properties_of(VkPhysicalDevice devi
       count, {.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV});
   check(vkGetPhysicalDeviceCooperativeMatrixPropertiesNV(device, &count, found.data()),
         "listing a device's cooperative matrices");
+  found.resize(count);
   return found;
 }
 
@@ -47,6 +48,7 @@ std::vector<VkCooperativeMatrixPropertiesKHR> properties_khr_of(VkPhysicalDevice
   std::vector<VkCooperativeMatrixPropertiesKHR> found(
       count, {.sType = VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_KHR});
   check(list(device, &count, found.data()), "listing a device's cooperative matrices");
+  found.resize(count);
   return found;
 }
 
@@ -162,6 +164,7 @@ DeviceFacts facts_of(VkPhysicalDevice handle, std::uint32_t api) {
   std::vector<VkExtensionProperties> found(count);
   check(vkEnumerateDeviceExtensionProperties(handle, nullptr, &count, found.data()),
         "listing a device's extensions");
+  found.resize(count);
   DeviceFacts facts{.handle = handle, .api = api, .extensions = {}};
   for (const VkExtensionProperties& extension : found) {
     facts.extensions.emplace_back(extension.extensionName);
@@ -267,8 +270,9 @@ void add_limits(DeviceInfo& info, const VkPhysicalDeviceLimits& limits) {
 void add_subgroups(DeviceInfo& info, const Properties& properties) {
   info.subgroup_size = properties.subgroup.subgroupSize;
   const bool varies = properties.subgroup_size.maxSubgroupSize != 0;
-  info.min_subgroup_size = varies ? properties.subgroup_size.minSubgroupSize : info.subgroup_size;
-  info.max_subgroup_size = varies ? properties.subgroup_size.maxSubgroupSize : info.subgroup_size;
+  const SubgroupSizes unreported = unreported_subgroup_sizes(info.vendor_id, info.subgroup_size);
+  info.min_subgroup_size = varies ? properties.subgroup_size.minSubgroupSize : unreported.least;
+  info.max_subgroup_size = varies ? properties.subgroup_size.maxSubgroupSize : unreported.most;
   info.max_workgroup_subgroups = properties.subgroup_size.maxComputeWorkgroupSubgroups;
   info.dot_product_accelerated = properties.dot_product.integerDotProduct4x8BitPackedSignedAccelerated;
 }
@@ -299,6 +303,13 @@ void add_memory(PhysicalDevice& device, const Properties& properties) {
 }
 
 }  // namespace
+
+SubgroupSizes unreported_subgroup_sizes(std::uint32_t vendor_id, std::uint32_t subgroup_size) {
+  constexpr std::uint32_t amd = 0x1002, qualcomm = 0x5143, intel = 0x8086;
+  constexpr SubgroupSizes any{1, 128};  // all that Vulkan allows
+  const bool has_several = vendor_id == amd || vendor_id == qualcomm || vendor_id == intel;
+  return has_several ? any : SubgroupSizes{subgroup_size, subgroup_size};
+}
 
 std::optional<PhysicalDevice> describe(VkPhysicalDevice handle) {
   VkPhysicalDeviceProperties first{};

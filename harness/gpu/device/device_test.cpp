@@ -2,6 +2,7 @@
 
 #include "harness/gpu/commands/submission.h"
 #include "harness/gpu/device/features.h"
+#include "harness/gpu/program/pipeline.h"
 #include "tests/support/gpu.h"
 
 #include <gtest/gtest.h>
@@ -262,6 +263,18 @@ std::vector<FeatureUse> feature_uses() {
        "y.data[0] = subgroupAdd(y.data[0]);"},
       {Feature::SubgroupShuffle, "#extension GL_KHR_shader_subgroup_shuffle : require\n" + buffers({"y"}),
        "y.data[0] = subgroupShuffle(y.data[0], 0u);"},
+      {Feature::SubgroupVote, "#extension GL_KHR_shader_subgroup_vote : require\n" + buffers({"y"}),
+       "y.data[0] = subgroupAny(y.data[0] == 3u) ? 1u : 0u;"},
+      {Feature::SubgroupBallot, "#extension GL_KHR_shader_subgroup_ballot : require\n" + buffers({"y"}),
+       "y.data[0] = subgroupBallotBitCount(subgroupBallot(true));"},
+      {Feature::SubgroupShuffleRelative,
+       "#extension GL_KHR_shader_subgroup_shuffle_relative : require\n" + buffers({"y"}),
+       "y.data[0] = subgroupShuffleUp(y.data[0], 1u);"},
+      {Feature::SubgroupClustered, "#extension GL_KHR_shader_subgroup_clustered : require\n" + buffers({"y"}),
+       "y.data[0] = subgroupClusteredAdd(y.data[0], 2u);"},
+      {Feature::SubgroupQuad, "#extension GL_KHR_shader_subgroup_quad : require\n" + buffers({"y"}),
+       "y.data[0] = subgroupQuadSwapHorizontal(y.data[0]);"},
+      {Feature::MemoryModel, "#pragma use_vulkan_memory_model\n" + buffers({"y"}), "y.data[0] = 7u;"},
       {Feature::DotProduct,
        "#extension GL_EXT_spirv_intrinsics : require\n"
        "spirv_instruction(extensions = [\"SPV_KHR_integer_dot_product\"], capabilities = [6019, 6018], id = "
@@ -326,7 +339,12 @@ TEST_F(ValidationTest, SeesThatABarrierIsMissingBetweenDispatches) {
   EXPECT_THAT(instance.validation_texts(), ::testing::Contains(HasSubstr("SYNC-HAZARD")));
 }
 
-// With a profile that lacks a feature, validation finds a kernel that uses it.
+/// There is nothing to enable for operations of subgroups.
+bool has_to_be_enabled(Feature feature) {
+  return feature < Feature::SubgroupArithmetic || feature > Feature::SubgroupQuad;
+}
+
+// With a profile that lacks a feature, a kernel that uses it is refused, and would be found by validation.
 TEST(Profile, WhatItLacksIsNotEnabled) {
   const TemporaryFolder directory;
   Instance instance({.validation = true, .as_if = DeviceProfile{.name = "bare", .device = {}}});
@@ -339,17 +357,21 @@ TEST(Profile, WhatItLacksIsNotEnabled) {
   EXPECT_EQ(device.info().name, real.name + " as bare");
   const std::vector<Physical> tensors{words(4)};
   for (const FeatureUse& use : feature_uses()) {
-    // There is nothing to enable for operations of subgroups.
-    if (use.feature == Feature::SubgroupArithmetic || use.feature == Feature::SubgroupShuffle) continue;
-    if (!real.has(use.feature)) continue;
-    const std::int64_t before = instance.validation_messages();
     const std::string file = std::string(name_of(use.feature)) + ".comp";
     directory.write(file, shader_text(use.declarations, use.body));
     ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
     Program program;
     program.dispatches.push_back(
         {.label = "use", .shader = file, .local_size = {1, 1, 1}, .bindings = {Resource::tensor(0)}});
-    const Executable runnable(device, library, program, tensors, 0);
+    const std::int64_t before = instance.validation_messages();
+    EXPECT_THAT([&] { const Executable runnable(device, library, program, tensors, 0); },
+                ::testing::ThrowsMessage<Unsupported>(HasSubstr(", which is missing")))
+        << name_of(use.feature);
+    EXPECT_EQ(instance.validation_messages(), before) << "the driver sees no such kernel";
+    if (!has_to_be_enabled(use.feature) || !real.has(use.feature)) continue;
+    const Dispatch& dispatch = program.dispatches.front();
+    create_pipeline(device.state(), dispatch, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER}, library.compile(dispatch),
+                    /*guard=*/0);
     EXPECT_GT(instance.validation_messages(), before) << name_of(use.feature);
   }
 }

@@ -1,11 +1,22 @@
 #include "harness/gpu/device/features.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace assay::gpu {
 namespace {
 
 constexpr std::uint32_t never = ~0U;  ///< not part of any core version
+
+constexpr std::array subgroup_operations{
+    std::pair{VK_SUBGROUP_FEATURE_ARITHMETIC_BIT, Feature::SubgroupArithmetic},
+    std::pair{VK_SUBGROUP_FEATURE_SHUFFLE_BIT, Feature::SubgroupShuffle},
+    std::pair{VK_SUBGROUP_FEATURE_VOTE_BIT, Feature::SubgroupVote},
+    std::pair{VK_SUBGROUP_FEATURE_BALLOT_BIT, Feature::SubgroupBallot},
+    std::pair{VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT, Feature::SubgroupShuffleRelative},
+    std::pair{VK_SUBGROUP_FEATURE_CLUSTERED_BIT, Feature::SubgroupClustered},
+    std::pair{VK_SUBGROUP_FEATURE_QUAD_BIT, Feature::SubgroupQuad}};
 
 }  // namespace
 
@@ -106,6 +117,8 @@ std::vector<Feature> FeatureChain::features() const {
   };
   add(storage8_.storageBuffer8BitAccess, Feature::Storage8);
   add(storage16_.storageBuffer16BitAccess, Feature::Storage16);
+  add(storage8_.uniformAndStorageBuffer8BitAccess, Feature::UniformStorage8);
+  add(storage16_.uniformAndStorageBuffer16BitAccess, Feature::UniformStorage16);
   add(float16_int8_.shaderInt8, Feature::Int8);
   add(core_.features.shaderInt16, Feature::Int16);
   add(float16_int8_.shaderFloat16, Feature::Float16);
@@ -115,6 +128,8 @@ std::vector<Feature> FeatureChain::features() const {
   add(rounds_to_even(), Feature::RoundsToEven32);
   add(subgroup_size_.subgroupSizeControl, Feature::SubgroupSizeControl);
   add(demands_full_subgroups(), Feature::FullSubgroups);
+  add(memory_model_.vulkanMemoryModel, Feature::MemoryModel);
+  add(memory_model_.vulkanMemoryModelDeviceScope, Feature::MemoryModelDeviceScope);
   add(cooperative_khr_.cooperativeMatrix, Feature::CooperativeMatrixKhr);
   add(cooperative_nv_.cooperativeMatrix, Feature::CooperativeMatrixNv);
   return found;
@@ -125,9 +140,9 @@ void FeatureChain::keep_only(const std::vector<Feature>& kept) {
     if (std::ranges::find(kept, feature) == kept.end()) member = VK_FALSE;
   };
   keep(storage8_.storageBuffer8BitAccess, Feature::Storage8);
-  keep(storage8_.uniformAndStorageBuffer8BitAccess, Feature::Storage8);
+  keep(storage8_.uniformAndStorageBuffer8BitAccess, Feature::UniformStorage8);
   keep(storage16_.storageBuffer16BitAccess, Feature::Storage16);
-  keep(storage16_.uniformAndStorageBuffer16BitAccess, Feature::Storage16);
+  keep(storage16_.uniformAndStorageBuffer16BitAccess, Feature::UniformStorage16);
   keep(float16_int8_.shaderInt8, Feature::Int8);
   keep(float16_int8_.shaderFloat16, Feature::Float16);
   keep(core_.features.shaderInt16, Feature::Int16);
@@ -135,6 +150,8 @@ void FeatureChain::keep_only(const std::vector<Feature>& kept) {
   keep(dot_product_.shaderIntegerDotProduct, Feature::DotProduct);
   keep(subgroup_size_.subgroupSizeControl, Feature::SubgroupSizeControl);
   keep(subgroup_size_.computeFullSubgroups, Feature::FullSubgroups);
+  keep(memory_model_.vulkanMemoryModel, Feature::MemoryModel);
+  keep(memory_model_.vulkanMemoryModelDeviceScope, Feature::MemoryModelDeviceScope);
   keep(cooperative_khr_.cooperativeMatrix, Feature::CooperativeMatrixKhr);
   keep(cooperative_nv_.cooperativeMatrix, Feature::CooperativeMatrixNv);
 }
@@ -171,11 +188,8 @@ void FeatureChain::add_subgroup_features(std::vector<Feature>& found) const {
   if (!(subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT)) {
     return;
   }
-  if (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) {
-    found.push_back(Feature::SubgroupArithmetic);
-  }
-  if (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) {
-    found.push_back(Feature::SubgroupShuffle);
+  for (const auto& [bit, feature] : subgroup_operations) {
+    if (subgroup.supportedOperations & bit) found.push_back(feature);
   }
 }
 

@@ -60,7 +60,7 @@ class FeatureChain {
 
   std::vector<Feature> features() const;
   /// Turns off the features that are not in the list, for a device that has a profile. What kernels never ask
-  /// for by a Feature (the memory model, statistics) stays.
+  /// for by a Feature (extended types of subgroups, statistics) stays.
   void keep_only(const std::vector<Feature>& kept);
   /// Whether the driver reports statistics of pipelines, such as registers.
   bool tells_statistics() const { return executables_.pipelineExecutableInfo == VK_TRUE; }

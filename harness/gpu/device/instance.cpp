@@ -227,6 +227,28 @@ std::vector<std::string> MessageLog::texts(std::int64_t after) const {
   return texts;
 }
 
+std::vector<PhysicalDevice> describe_all(
+    std::span<const VkPhysicalDevice> handles,
+    const std::function<std::optional<PhysicalDevice>(VkPhysicalDevice)>& describe_one) {
+  std::vector<PhysicalDevice> described;
+  std::string failures;
+  for (VkPhysicalDevice handle : handles) {
+    try {
+      if (std::optional<PhysicalDevice> one = describe_one(handle)) described.push_back(std::move(*one));
+    } catch (const Error& error) {
+      failures += fmt::format("{}{}", failures.empty() ? "" : "; ", error.what());
+    }
+  }
+  if (described.empty() && !failures.empty()) {
+    throw Error(
+        fmt::format("looking for Vulkan devices: the drivers fail ({}); install them again, or the package "
+                    "mesa-vulkan-drivers for a CPU device",
+                    failures),
+        ExitCode::NoDevice);
+  }
+  return described;
+}
+
 Instance::State::State(const InstanceOptions& options)
     : robust_access(options.robust_access), messages(std::make_unique<MessageLog>()) {
   if (volkInitialize() != VK_SUCCESS) {
@@ -242,7 +264,7 @@ Instance::State::State(const InstanceOptions& options)
     }
     list_devices(options.as_if);
   } catch (...) {
-    vkDestroyInstance(handle, nullptr);
+    destroy();
     throw;
   }
 }
@@ -307,12 +329,11 @@ void Instance::State::list_devices(const std::optional<DeviceProfile>& as_if) {
   check(vkEnumeratePhysicalDevices(handle, &count, nullptr), "listing the Vulkan devices");
   std::vector<VkPhysicalDevice> handles(count);
   check(vkEnumeratePhysicalDevices(handle, &count, handles.data()), "listing the Vulkan devices");
-  for (VkPhysicalDevice device : handles) {
-    if (std::optional<PhysicalDevice> described = describe(device)) {
-      if (as_if) described->info = restricted(described->info, *as_if);
-      infos.push_back(described->info);
-      physical.push_back(std::move(*described));
-    }
+  handles.resize(count);
+  physical = describe_all(handles);
+  for (PhysicalDevice& device : physical) {
+    if (as_if) device.info = restricted(device.info, *as_if);
+    infos.push_back(device.info);
   }
 }
 
@@ -323,6 +344,10 @@ Instance::State::~State() {
     static_cast<void>(messages.release());
     return;
   }
+  destroy();
+}
+
+void Instance::State::destroy() {
   if (messenger != VK_NULL_HANDLE) {
     const auto destroy_messenger = reinterpret_cast<PFN_vkDestroyDebugUtilsMessengerEXT>(
         vkGetInstanceProcAddr(handle, "vkDestroyDebugUtilsMessengerEXT"));

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +59,21 @@ struct PhysicalDevice {
 /// Everything about `handle`, or nothing for a device below Vulkan 1.1 or without a compute queue.
 std::optional<PhysicalDevice> describe(VkPhysicalDevice handle);
 
+/// Describes those of the devices that can be used. One whose driver fails at that is left out. Throws
+/// Error(NoDevice) with all the messages if none is left and a driver failed.
+std::vector<PhysicalDevice> describe_all(
+    std::span<const VkPhysicalDevice> handles,
+    const std::function<std::optional<PhysicalDevice>(VkPhysicalDevice)>& describe_one = describe);
+
+struct SubgroupSizes {
+  std::uint32_t least = 1, most = 1;
+};
+
+/// The sizes that the subgroups of a shader may have where the driver does not report them, as before Vulkan
+/// 1.3 without VK_EXT_subgroup_size_control: one on most devices, but the compilers of some vendors choose
+/// one for each shader.
+SubgroupSizes unreported_subgroup_sizes(std::uint32_t vendor_id, std::uint32_t subgroup_size);
+
 struct Instance::State {
   explicit State(const InstanceOptions& options);
   ~State();
@@ -85,6 +102,7 @@ struct Instance::State {
   void load_debug_utils();
   void listen();
   void list_devices(const std::optional<DeviceProfile>& as_if);
+  void destroy();
 };
 
 }  // namespace assay::gpu

@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <optional>
+
 namespace assay::gpu {
 namespace {
 
@@ -124,6 +127,44 @@ TEST(SelectDevices, ListsTheDevicesWhenNoneMatches) {
 TEST(SelectDevices, WithoutAnyDeviceSaysWhatToInstall) {
   EXPECT_THAT(refusal({}, {}, ExitCode::NoDevice), HasSubstr("mesa-vulkan-drivers"));
   EXPECT_THAT(refusal({}, {"all"}, ExitCode::NoDevice), HasSubstr("no Vulkan 1.1 device"));
+}
+
+/// Handles that nobody uses.
+std::array<VkPhysicalDevice, 3> three_handles() {
+  static std::array<int, 3> places{};
+  std::array<VkPhysicalDevice, 3> handles{};
+  for (std::size_t i = 0; i < handles.size(); ++i)
+    handles[i] = reinterpret_cast<VkPhysicalDevice>(&places[i]);
+  return handles;
+}
+
+TEST(DescribeAll, LeavesOutADeviceWhoseDriverFailsAndOneThatIsOfNoUse) {
+  const auto handles = three_handles();
+  const auto describe_one = [&](VkPhysicalDevice handle) -> std::optional<PhysicalDevice> {
+    if (handle == handles[0]) throw Error("listing a device's extensions: VK_ERROR_UNKNOWN");
+    if (handle == handles[1]) return std::nullopt;
+    PhysicalDevice described;
+    described.info.name = "fine";
+    return described;
+  };
+  const std::vector<PhysicalDevice> found = describe_all(handles, describe_one);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().info.name, "fine");
+}
+
+TEST(DescribeAll, SaysWhyThereIsNoDevice) {
+  const auto handles = three_handles();
+  try {
+    describe_all(handles, [](VkPhysicalDevice) -> std::optional<PhysicalDevice> {
+      throw Error("listing a device's extensions: VK_ERROR_UNKNOWN");
+    });
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::NoDevice);
+    EXPECT_THAT(error.what(), HasSubstr("listing a device's extensions: VK_ERROR_UNKNOWN; listing"));
+  }
+  const auto useless = [](VkPhysicalDevice) { return std::optional<PhysicalDevice>(); };
+  EXPECT_TRUE(describe_all(handles, useless).empty()) << "no driver failed";
 }
 
 }  // namespace

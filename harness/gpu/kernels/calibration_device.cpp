@@ -2,6 +2,8 @@
 #include "harness/gpu/kernels/calibration.h"
 #include "harness/gpu/kernels/clock_probe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -64,9 +66,9 @@ class DeviceProbe final : public TimerProbe {
     asked[1].timeDomain = *cpu_domain_;
     std::array<std::uint64_t, 2> ticks{};
     std::uint64_t deviation = 0;
-    check(device_.table.vk.vkGetCalibratedTimestampsEXT(device_.table.device, 2, asked.data(), ticks.data(),
-                                                        &deviation),
-          "reading the clocks of device and CPU");
+    device_.check_alive(device_.table.vk.vkGetCalibratedTimestampsEXT(device_.table.device, 2, asked.data(),
+                                                                      ticks.data(), &deviation),
+                        fmt::format("reading the clocks of '{}' and of the CPU", device_.info().name));
     return ClockReading{.ticks = ticks[0], .cpu_ns = static_cast<double>(ticks[1])};
   }
 

@@ -180,6 +180,10 @@ struct DeviceMemory::State {
   Job job(std::string doing) { return {owner.state(), std::move(doing)}; }
   /// Where the host reaches the bytes as fast as the device does; else null.
   std::byte* mapped(const Stretch& stretch) const;
+  /// The same, where the host may also write a part of a buffer. Memory must be coherent for it: a flush
+  /// publishes whole atoms, and with them what the host has of their other bytes, which the device may have
+  /// written since.
+  std::byte* writable(const Stretch& stretch) const;
   /// One of two buffers through which a texture's pieces are seen.
   Stretch window(const Image& image, std::uint32_t index);
   /// Makes them large enough for these textures: none grows later, while a job that uses it is recorded.
@@ -218,6 +222,11 @@ std::byte* DeviceMemory::State::mapped(const Stretch& stretch) const {
   return all == nullptr ? nullptr : all + stretch.buffer->offset + stretch.offset;
 }
 
+std::byte* DeviceMemory::State::writable(const Stretch& stretch) const {
+  const VkMemoryPropertyFlags properties = stretch.buffer->block->properties();
+  return properties & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT ? mapped(stretch) : nullptr;
+}
+
 Stretch DeviceMemory::State::window(const Image& image, std::uint32_t index) {
   const std::uint64_t wanted = std::min(image.bytes, options.window);
   if (!windows || windows->size(Resource::tensor(0)) < wanted) {
@@ -237,10 +246,7 @@ void DeviceMemory::State::fill(Job& job, const Stretch& stretch, std::uint64_t f
   if (stretch.bytes == 0) {
     return;
   }
-  if (std::byte* bytes = mapped(stretch)) {
-    fill_poison({bytes, stretch.bytes}, how, first_offset);
-    return stretch.buffer->block->flush(stretch.buffer->offset + stretch.offset, stretch.bytes);
-  }
+  if (std::byte* bytes = writable(stretch)) return fill_poison({bytes, stretch.bytes}, how, first_offset);
   const std::int64_t position = words_of(first_offset);
   const std::int64_t count = words_of(stretch.bytes);
   PushConstants push;

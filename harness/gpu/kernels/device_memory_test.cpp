@@ -1,5 +1,11 @@
+#include "harness/gpu/device/device.h"
 #include "tests/support/gpu.h"
 #include "tests/support/shaders_under_test.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace assay::gpu {
 namespace {
@@ -262,6 +268,41 @@ TEST_P(DeviceMemoryTest, RefusesTensorsOfDifferentSizes) {
   Workspace b = workspace({}, {words(5)});
   EXPECT_THROW(memory.copy(a, b, {{tensor}}), std::logic_error);
   EXPECT_THROW(memory.same(a, b, {{tensor}}), std::logic_error);
+}
+
+/// In the driver's place: counts what the host publishes.
+struct CountedFlush {
+  static VKAPI_ATTR VkResult VKAPI_CALL flush(VkDevice device, std::uint32_t count,
+                                              const VkMappedMemoryRange* ranges) {
+    ++calls;
+    return drivers(device, count, ranges);
+  }
+  static inline PFN_vkFlushMappedMemoryRanges drivers = nullptr;
+  static inline int calls = 0;
+};
+
+/// A flush would publish what the host has of the data beside a guard, which the device may have written.
+TEST(DeviceMemoryThatIsNotCoherent, IsPoisonedByKernels) {
+  Instance instance;
+  const std::size_t index = select_devices(instance.devices(), {}).front();
+  VkPhysicalDeviceMemoryProperties& properties = instance.state().physical[index].memory;
+  for (VkMemoryType& type : std::span(properties.memoryTypes, properties.memoryTypeCount))
+    type.propertyFlags &= ~static_cast<VkMemoryPropertyFlags>(VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+  Device device(instance, index);
+  ShaderLibrary library(shaders_under_test());
+  DeviceMemory memory(device, library);
+  Workspace one(device, {}, std::vector<Physical>{words(33)}, guard_bytes);
+  const Resource tensor = Resource::tensor(0);
+  const std::vector<std::byte> before(one.size(tensor), std::byte{7});
+  one.write(tensor, before);
+  CountedFlush::drivers =
+      std::exchange(device.state().table.vk.vkFlushMappedMemoryRanges, &CountedFlush::flush);
+  memory.poison(one, {{{.resource = tensor, .guards = Poison::B}}});
+  EXPECT_EQ(CountedFlush::calls, 0);
+  std::vector<std::byte> expected(before.size());
+  fill_poison(expected, Poison::B);
+  std::copy_n(before.begin(), 33 * 4, expected.begin() + guard_bytes);
+  EXPECT_TRUE(one.read(tensor) == expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, DeviceMemoryTest, ::testing::Bool(), [](const auto& way) {

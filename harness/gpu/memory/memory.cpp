@@ -4,6 +4,7 @@
 #include "harness/base/text.h"
 #include "harness/gpu/commands/submission.h"
 #include "harness/gpu/device/limits.h"
+#include "harness/gpu/memory/memory_pool.h"
 
 #include <fmt/format.h>
 
@@ -116,6 +117,27 @@ std::uint32_t uniform_memory_type(const VkPhysicalDeviceMemoryProperties& memory
           {{.with = local | visible | coherent}, {.with = visible | coherent}, {.with = visible}}});
 }
 
+namespace {
+
+bool is_out_of_memory(VkResult result) {
+  return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY ||
+         result == VK_ERROR_TOO_MANY_OBJECTS;
+}
+
+/// Asks again without what the pool keeps, if there is too little memory.
+VkResult allocate_memory(Device::State& device, const VkMemoryAllocateInfo& info, VkDeviceMemory& memory) {
+  const auto ask = [&] {
+    return device.table.vk.vkAllocateMemory(device.table.device, &info, nullptr, &memory);
+  };
+  const VkResult first = ask();
+  MemoryPool& pool = memory_pool_of(device);
+  if (!is_out_of_memory(first) || pool.kept_bytes() == 0) return first;
+  pool.clear();
+  return ask();
+}
+
+}  // namespace
+
 MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32_t type,
                          std::string_view what)
     : device_(&device), bytes_(bytes) {
@@ -125,6 +147,7 @@ MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32
   properties_ = kind.propertyFlags;
   const std::string doing = fmt::format("allocating {} for {} on '{}' (its heap has {})", bytes_text(bytes),
                                         what, device.info().name, bytes_text(heap));
+  if (device.allocations >= physical.max_allocations) memory_pool_of(device).clear();
   if (device.allocations >= physical.max_allocations) {
     throw OutOfMemory(fmt::format("{}: maxMemoryAllocationCount is {}", doing, physical.max_allocations));
   }
@@ -132,7 +155,7 @@ MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32
   info.allocationSize = bytes;
   info.memoryTypeIndex = type;
   VkDeviceMemory memory = VK_NULL_HANDLE;
-  check(device.table.vk.vkAllocateMemory(device.table.device, &info, nullptr, &memory), doing);
+  check(allocate_memory(device, info, memory), doing);
   memory_ = {device.table, memory, device.table.vk.vkFreeMemory};
   if (kind.propertyFlags & visible) {
     void* pointer = nullptr;

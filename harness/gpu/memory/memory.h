@@ -11,7 +11,8 @@ namespace assay::gpu {
 /// One VkDeviceMemory, mapped for its whole lifetime when the host can see it.
 class MemoryBlock {
  public:
-  /// Throws OutOfMemory; `what` says in its message what the memory is for ("the workspace of 3 buffers").
+  /// Throws OutOfMemory, once the device's memory pool keeps nothing any more; `what` says in its message
+  /// what the memory is for ("the workspace of 3 buffers").
   MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32_t type, std::string_view what);
   ~MemoryBlock();
   MemoryBlock(MemoryBlock&& other) noexcept;

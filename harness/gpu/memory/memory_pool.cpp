@@ -1,8 +1,7 @@
 #include "harness/gpu/memory/memory_pool.h"
 
 #include <algorithm>
-#include <span>
-#include <string>
+#include <numeric>
 #include <utility>
 
 namespace assay::gpu {
@@ -11,14 +10,6 @@ namespace {
 constexpr std::uint64_t most_kept_of_any = std::uint64_t{4} << 30U;
 constexpr std::uint64_t share_of_heap = 8;
 
-std::uint64_t largest_heap(const VkPhysicalDeviceMemoryProperties& memory) {
-  std::uint64_t largest = 0;
-  for (const VkMemoryHeap& heap : std::span(memory.memoryHeaps, memory.memoryHeapCount)) {
-    largest = std::max<std::uint64_t>(largest, heap.size);
-  }
-  return largest;
-}
-
 }  // namespace
 
 MemoryPool::MemoryPool(Device::State& device, std::uint64_t most_kept)
@@ -26,13 +17,17 @@ MemoryPool::MemoryPool(Device::State& device, std::uint64_t most_kept)
 
 std::uint64_t MemoryPool::kept_bytes() const {
   const std::lock_guard lock(mutex_);
-  return kept_bytes_;
+  return std::accumulate(kept_bytes_.begin(), kept_bytes_.end(), std::uint64_t{0});
 }
 
 void MemoryPool::clear() {
   const std::lock_guard lock(mutex_);
   kept_.clear();
-  kept_bytes_ = 0;
+  kept_bytes_.fill(0);
+}
+
+std::uint32_t MemoryPool::heap_of(std::uint32_t type) const {
+  return device_.physical.memory.memoryTypes[type].heapIndex;
 }
 
 /// The smallest that is large enough.
@@ -46,25 +41,14 @@ std::unique_ptr<MemoryBlock> MemoryPool::take_kept(std::uint64_t bytes, std::uin
   }
   if (best == kept_.end()) return nullptr;
   std::unique_ptr<MemoryBlock> block = std::move(best->block);
-  kept_bytes_ -= block->bytes();
+  kept_bytes_.at(heap_of(type)) -= block->bytes();
   kept_.erase(best);
   return block;
 }
 
-std::unique_ptr<MemoryBlock> MemoryPool::allocate(std::uint64_t bytes, std::uint32_t type,
-                                                  std::string_view what) {
-  try {
-    return std::make_unique<MemoryBlock>(device_, bytes, type, what);
-  } catch (const OutOfMemory&) {
-    if (kept_bytes() == 0) throw;
-  }
-  clear();
-  return std::make_unique<MemoryBlock>(device_, bytes, type, what);
-}
-
 PooledBlock MemoryPool::take(std::uint64_t bytes, std::uint32_t type, std::string_view what) {
   std::unique_ptr<MemoryBlock> block = take_kept(bytes, type);
-  if (block == nullptr) block = allocate(bytes, type, what);
+  if (block == nullptr) block = std::make_unique<MemoryBlock>(device_, bytes, type, what);
   const auto back = [this, type](MemoryBlock* one) { give_back(std::unique_ptr<MemoryBlock>(one), type); };
   return {block.release(), back};
 }
@@ -72,12 +56,18 @@ PooledBlock MemoryPool::take(std::uint64_t bytes, std::uint32_t type, std::strin
 void MemoryPool::give_back(std::unique_ptr<MemoryBlock> block, std::uint32_t type) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t bytes = block->bytes();
-  if (bytes > most_kept_) return;
-  while (kept_bytes_ > most_kept_ - bytes) {
-    kept_bytes_ -= kept_.front().block->bytes();
-    kept_.pop_front();
+  const std::uint32_t heap = heap_of(type);
+  const std::uint64_t most =
+      std::min<std::uint64_t>(most_kept_, device_.physical.memory.memoryHeaps[heap].size / share_of_heap);
+  if (bytes > most) return;
+  std::uint64_t& kept = kept_bytes_.at(heap);
+  while (kept > most - bytes) {
+    const auto oldest =
+        std::ranges::find_if(kept_, [&](const Kept& one) { return heap_of(one.type) == heap; });
+    kept -= oldest->block->bytes();
+    kept_.erase(oldest);
   }
-  kept_bytes_ += bytes;
+  kept += bytes;
   kept_.push_back({std::move(block), type});
 }
 
@@ -87,11 +77,8 @@ std::uint64_t MemoryPool::drawn_offset(std::uint64_t room, std::uint64_t alignme
 }
 
 MemoryPool& memory_pool_of(Device::State& device) {
-  std::call_once(device.memory_pool_made, [&] {
-    const std::uint64_t most =
-        std::min(largest_heap(device.physical.memory) / share_of_heap, most_kept_of_any);
-    device.memory_pool = std::make_unique<MemoryPool>(device, most);
-  });
+  std::call_once(device.memory_pool_made,
+                 [&] { device.memory_pool = std::make_unique<MemoryPool>(device, most_kept_of_any); });
   return static_cast<MemoryPool&>(*device.memory_pool);
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness/gpu/memory/memory.h"
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -19,11 +20,10 @@ using PooledBlock = std::shared_ptr<const MemoryBlock>;
 /// may hold anything. Any thread may call it; it must outlive its blocks.
 class MemoryPool final : public Device::State::Attachment {
  public:
-  /// `most_kept`: bytes that it keeps at most.
+  /// `most_kept`: bytes of a heap that it keeps at most; an eighth of the heap if that is less.
   MemoryPool(Device::State& device, std::uint64_t most_kept);
 
-  /// A block of that type with `bytes` or up to twice as many. Throws OutOfMemory as MemoryBlock does, once
-  /// nothing is kept any more.
+  /// A block of that type with `bytes` or up to twice as many. Throws OutOfMemory as MemoryBlock does.
   PooledBlock take(std::uint64_t bytes, std::uint32_t type, std::string_view what);
   /// Frees what is kept.
   void clear();
@@ -39,20 +39,19 @@ class MemoryPool final : public Device::State::Attachment {
     std::uint32_t type = 0;
   };
 
+  std::uint32_t heap_of(std::uint32_t type) const;
   std::unique_ptr<MemoryBlock> take_kept(std::uint64_t bytes, std::uint32_t type);
-  std::unique_ptr<MemoryBlock> allocate(std::uint64_t bytes, std::uint32_t type, std::string_view what);
   void give_back(std::unique_ptr<MemoryBlock> block, std::uint32_t type);
 
   Device::State& device_;
   std::uint64_t most_kept_;
   mutable std::mutex mutex_;
-  std::list<Kept> kept_;  ///< the one that came last is at the end
-  std::uint64_t kept_bytes_ = 0;
+  std::list<Kept> kept_;                                         ///< the one that came last is at the end
+  std::array<std::uint64_t, VK_MAX_MEMORY_HEAPS> kept_bytes_{};  ///< of each heap
   std::minstd_rand chance_;
 };
 
-/// The device's own pool, made when it is first needed. It keeps an eighth of the device's largest heap, 4
-/// GiB at most.
+/// The device's own pool, made when it is first needed. It keeps 4 GiB of a heap at most.
 MemoryPool& memory_pool_of(Device::State& device);
 
 }  // namespace assay::gpu

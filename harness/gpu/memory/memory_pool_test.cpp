@@ -67,10 +67,34 @@ TEST(FullMemoryPool, FreesWhatItKeepsBeforeThereIsNoMemory) {
   Instance instance;
   Device device(instance, select_devices(instance.devices(), {}).front());
   const std::uint32_t type = tensor_memory_type(device.state().physical.memory, ~0U);
-  MemoryPool pool(device.state(), 1 << 20);
+  MemoryPool& pool = memory_pool_of(device.state());
+  constexpr std::uint64_t too_much = std::uint64_t{1} << 60U;
   pool.take(1 << 10, type, "a test").reset();
-  EXPECT_THROW(pool.take(std::uint64_t{1} << 60U, type, "a test"), OutOfMemory);
+  EXPECT_GT(pool.kept_bytes(), 0U);
+  EXPECT_THROW(pool.take(too_much, type, "a test"), OutOfMemory);
   EXPECT_EQ(pool.kept_bytes(), 0U);
+  pool.take(1 << 10, type, "a test").reset();
+  EXPECT_THROW(MemoryBlock(device.state(), too_much, type, "what is not of the pool"), OutOfMemory);
+  EXPECT_EQ(pool.kept_bytes(), 0U);
+}
+
+TEST(FullMemoryPool, KeepsAnEighthOfTheHeapOfItsBlocks) {
+  constexpr std::uint64_t kib = 1024;
+  Instance instance;
+  const std::size_t index = select_devices(instance.devices(), {}).front();
+  VkPhysicalDeviceMemoryProperties& memory = instance.state().physical[index].memory;
+  const std::uint32_t type = tensor_memory_type(memory, ~0U);
+  memory.memoryHeaps[memory.memoryTypes[type].heapIndex].size = 800 * kib;
+  Device device(instance, index);
+  MemoryPool& pool = memory_pool_of(device.state());
+  PooledBlock large = pool.take(101 * kib, type, "a test"), first = pool.take(60 * kib, type, "a test"),
+              second = pool.take(50 * kib, type, "a test");
+  large.reset();
+  EXPECT_EQ(pool.kept_bytes(), 0U);
+  first.reset();
+  EXPECT_EQ(pool.kept_bytes(), 60 * kib);
+  second.reset();
+  EXPECT_EQ(pool.kept_bytes(), 50 * kib) << "the first is freed";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -63,11 +64,15 @@ std::string story(const Device::State& device, const std::vector<Owned>& allocat
                      parts);
 }
 
+std::uint64_t heap_bytes(const PhysicalDevice& physical, std::uint32_t type) {
+  return physical.memory.memoryHeaps[physical.memory.memoryTypes[type].heapIndex].size;
+}
+
 /// Refuses what is known not to fit: a driver asked for more than its limits may do anything.
 void refuse_impossible(const Device::State& device, const PlacementPlan& plan, std::uint32_t type,
                        const std::vector<Owned>& allocations) {
   const PhysicalDevice& physical = device.physical;
-  const std::uint64_t heap = physical.memory.memoryHeaps[physical.memory.memoryTypes[type].heapIndex].size;
+  const std::uint64_t heap = heap_bytes(physical, type);
   std::uint64_t sum = 0;
   for (const std::uint64_t bytes : plan.block_bytes) {
     if (bytes > physical.max_allocation_bytes) {
@@ -98,15 +103,22 @@ std::uint64_t drawn_base(MemoryPool& pool, const MemoryBlock& block, std::uint64
   return pool.drawn_offset(std::min(block.bytes() - needed, spare), std::max(alignment, page));
 }
 
+PlacementNeed need_of(const Device::State& device, std::uint32_t type, const Allocation& allocation) {
+  const VkMemoryRequirements asked = requirements_of(device, allocation);
+  const VkMemoryPropertyFlags flags = device.physical.memory.memoryTypes[type].propertyFlags;
+  // The host flushes and invalidates whole atoms, so none may hold bytes of two resources.
+  const bool has_atoms =
+      (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) && !(flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+  const VkDeviceSize atom = has_atoms ? device.physical.non_coherent_atom : 1;
+  return {.bytes = asked.size,
+          .alignment = std::max(asked.alignment, atom),
+          .image = std::holds_alternative<Image>(allocation)};
+}
+
 /// Places what goes to one memory type.
 void allocate(Device::State& device, std::uint32_t type, const std::vector<Owned>& allocations) {
   std::vector<PlacementNeed> needs;
-  for (const Owned& one : allocations) {
-    const VkMemoryRequirements asked = requirements_of(device, *one.allocation);
-    needs.push_back({.bytes = asked.size,
-                     .alignment = asked.alignment,
-                     .image = std::holds_alternative<Image>(*one.allocation)});
-  }
+  for (const Owned& one : allocations) needs.push_back(need_of(device, type, *one.allocation));
   const PlacementPlan plan =
       place(needs, device.physical.max_allocation_bytes, device.physical.image_granularity);
   refuse_impossible(device, plan, type, allocations);
@@ -115,8 +127,12 @@ void allocate(Device::State& device, std::uint32_t type, const std::vector<Owned
   MemoryPool& pool = memory_pool_of(device);
   std::vector<PooledBlock> blocks;
   std::vector<std::uint64_t> bases;
+  std::uint64_t left = heap_bytes(device.physical, type) -
+                       std::accumulate(plan.block_bytes.begin(), plan.block_bytes.end(), std::uint64_t{0});
   for (const std::uint64_t bytes : plan.block_bytes) {
-    const std::uint64_t spare = spare_bytes(bytes, device.physical.max_allocation_bytes);
+    // What fits the heap must not exceed it by what is spare.
+    const std::uint64_t spare = std::min(spare_bytes(bytes, device.physical.max_allocation_bytes), left);
+    left -= spare;
     blocks.push_back(
         pool.take(bytes + spare, type, fmt::format("a workspace's {} resources", allocations.size())));
     bases.push_back(drawn_base(pool, *blocks.back(), bytes, alignment));

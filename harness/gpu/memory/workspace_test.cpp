@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <span>
+#include <variant>
 
 namespace assay::gpu {
 namespace {
@@ -202,6 +204,47 @@ TEST_F(WorkspaceTest, MemoryIsGivenBack) {
   EXPECT_GT(memory_pool_of(device().state()).kept_bytes(), 0U);
   memory_pool_of(device().state()).clear();
   EXPECT_EQ(device().state().allocations, before);
+}
+
+/// An instance of the test's own, whose devices' properties it may change before it opens one.
+struct ChangedDevice {
+  Instance instance;
+  std::size_t index = select_devices(instance.devices(), {}).front();
+  PhysicalDevice& physical = instance.state().physical[index];
+};
+
+TEST(ChangedWorkspace, WhatFitsTheHeapDoesNotExceedItByWhatIsSpare) {
+  ChangedDevice changed;
+  const std::vector<Physical> tensors{words(std::int64_t{16} << 20)};
+  std::uint64_t needed = 0;
+  {
+    Device usual(changed.instance, changed.index);
+    const Workspace memory(usual, {}, tensors, 0);
+    needed = memory.memory_bytes();
+    EXPECT_GT(memory.state().blocks.front()->bytes(), needed)
+        << "this test needs a workspace with spare bytes";
+  }
+  VkPhysicalDeviceMemoryProperties& properties = changed.physical.memory;
+  const std::uint32_t type = tensor_memory_type(properties, ~0U);
+  properties.memoryHeaps[properties.memoryTypes[type].heapIndex].size = needed;
+  Device device(changed.instance, changed.index);
+  const Workspace memory(device, {}, tensors, 0);
+  EXPECT_EQ(memory.state().blocks.front()->bytes(), needed);
+}
+
+TEST(ChangedWorkspace, InMemoryThatIsNotCoherentNoTwoResourcesShareAnAtom) {
+  ChangedDevice changed;
+  constexpr std::uint64_t atom = 4096;
+  VkPhysicalDeviceMemoryProperties& properties = changed.physical.memory;
+  for (VkMemoryType& type : std::span(properties.memoryTypes, properties.memoryTypeCount))
+    type.propertyFlags &= ~static_cast<VkMemoryPropertyFlags>(VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
+  changed.physical.non_coherent_atom = atom;
+  Device device(changed.instance, changed.index);
+  const Workspace memory(device, {}, std::vector<Physical>(3, words(5)), 0);
+  if ((memory.state().memory_of(Resource::tensor(0)) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0)
+    GTEST_SKIP() << "the host does not see tensors here";
+  for (std::uint32_t i = 0; i < 3; ++i)
+    EXPECT_EQ(std::get<Buffer>(memory.state().at(Resource::tensor(i))).offset % atom, 0U) << i;
 }
 
 // Without validation: the layer would complain about such a large request before the driver refuses it.

@@ -77,6 +77,15 @@ bool binds_buffer(const Dispatch& dispatch, const Program& program, std::span<co
   });
 }
 
+/// Kernels of our own ask for features before they are compiled; those in a folder of shaders may use more.
+void refuse_unmet_needs(const Program& program, std::span<const Compiled> compiled,
+                        std::span<const ShaderInterface> interfaces, const DeviceInfo& info) {
+  for (std::size_t i = 0; i < compiled.size(); ++i) {
+    if (const auto need = unmet_need(compiled[i].spirv().words, interfaces[i], info))
+      throw Unsupported(fmt::format("dispatch '{}' needs {}", program.dispatches[i].label, *need));
+  }
+}
+
 std::string matrix_extension_of(std::span<const ShaderInterface> interfaces) {
   for (const ShaderInterface& one : interfaces) {
     for (const std::uint32_t capability : one.capabilities) {
@@ -116,6 +125,7 @@ Made make_pipelines(Device::State& device, ShaderLibrary& shaders, const Program
                    [&](std::size_t dispatch, const KeptBindings& kept) {
                      return late_use_of_inputs(compiled[dispatch].spirv().words, kept);
                    });
+  refuse_unmet_needs(made.program, compiled, interfaces, device.info());
   made.compile_ms = milliseconds_since(start);
   for (std::size_t i = 0; i < compiled.size(); ++i) {
     const Dispatch& dispatch = made.program.dispatches[i];

@@ -1,3 +1,4 @@
+#include "harness/gpu/device/device.h"
 #include "tests/support/gpu.h"
 
 #include <algorithm>
@@ -222,6 +223,30 @@ TEST_F(ExecutableTest, SharedMemoryThatAConstantMakesTooLargeIsUnsupported) {
                   "needs 1073741824 bytes of shared memory, maxComputeSharedMemorySize is")));
   program.dispatches.front().constants = {{"size", 8}};
   EXPECT_NO_THROW(executable(program));
+}
+
+TEST_F(ExecutableTest, AShaderThatUsesMoreThanTheDeviceHasIsUnsupported) {
+  Program program;
+  program.dispatches.push_back(one_invocation(
+      "wide", "#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require\n" + buffers({"y"}),
+      "int64_t a = int64_t(y.data[0]); y.data[0] = uint(a * a);", {Resource::tensor(0)}));
+  ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});
+  const std::vector<Physical> tensors{words(1)};
+  Device poor(instance(), select_devices(instance().devices(), {}).front());
+  std::erase(poor.state().trusted.features, Feature::Int64);
+  EXPECT_THAT([&] { const Executable refused(poor, library, program, tensors, 0); },
+              ::testing::ThrowsMessage<Unsupported>("dispatch 'wide' needs shaderInt64, which is missing"));
+  EXPECT_THROW(prepare_executable(poor, library, program, tensors, 0, {}), Unsupported);
+}
+
+TEST_F(ExecutableTest, AShaderThatUsesAFeatureThatIsNeverEnabledIsUnsupported) {
+  Program program;
+  program.dispatches.push_back(one_invocation("doubles", buffers({"y"}),
+                                              "double a = double(y.data[0]); y.data[0] = uint(a * a);",
+                                              {Resource::tensor(0)}));
+  EXPECT_THAT([&] { executable(program); },
+              ::testing::ThrowsMessage<Unsupported>("dispatch 'doubles' needs the SPIR-V capability Float64, "
+                                                    "whose feature assay does not enable"));
 }
 
 class RolesTest : public ExecutableTest {

@@ -90,6 +90,7 @@ class CallResolver {
         specialization(resolved.dispatch, spirv_.words, /*guard=*/0);
     declared_ = declarations_of(spirv_.words, values);  // lengths of arrays in blocks may depend on them
     const ShaderInterface interface = interface_of(spirv_.words, values);
+    refuse_empty_workgroup(interface);
     refuse_beyond_device(interface);
     resolved.dispatch.local_size = interface.local_size;
     if (interface.push_bytes > 0) resolved.dispatch.push = push(interface);
@@ -110,6 +111,7 @@ class CallResolver {
   void resize();
   std::vector<SpecConstant> constants() const;
   const SpecializationConstant& constant(const std::string& name) const;
+  void refuse_empty_workgroup(const ShaderInterface& interface) const;
   void refuse_beyond_device(const ShaderInterface& interface) const;
   PushConstants push(const ShaderInterface& interface) const;
   void refuse_unknown_push() const;
@@ -174,6 +176,17 @@ std::vector<SpecConstant> CallResolver::constants() const {
     values.push_back({id, static_cast<std::uint32_t>(*bits)});
   }
   return values;
+}
+
+/// The size may be a constant's value, which the manifest gives: drivers crash on 0.
+void CallResolver::refuse_empty_workgroup(const ShaderInterface& interface) const {
+  for (std::size_t i = 0; i < interface.local_size.size(); ++i) {
+    if (interface.local_size[i] > 0) continue;
+    refuse(
+        fmt::format("it has 0 invocations in a workgroup along {}, and must have at least 1: its size is 0 "
+                    "there, or a constant that sets it is",
+                    "xyz"[i]));
+  }
 }
 
 void CallResolver::refuse_beyond_device(const ShaderInterface& interface) const {

@@ -362,6 +362,15 @@ void main() { y[gl_GlobalInvocationID.x] = float(x[gl_GlobalInvocationID.x]); }
   EXPECT_EQ(why, "dispatch 'k' needs storageBuffer16BitAccess, which is missing");
 }
 
+// A driver that gets such a workgroup may crash.
+TEST_F(ExternalCallTest, AWorkgroupHasAtLeastOneInvocation) {
+  ExternalCall call = good_call();
+  call.constants.front().value = std::int64_t{0};
+  EXPECT_THAT(refusal(foreign, call),
+              AllOf(HasSubstr("calling the kernel k.comp in dispatch 'k'"),
+                    HasSubstr("0 invocations in a workgroup along x, and must have at least 1")));
+}
+
 TEST_F(ExternalCallTest, AModuleWithoutNamesIsCalledByNumbers) {
   directory.write("k.comp", foreign);
   ShaderLibrary library({.directories = {directory.path()}, .cache_directory = {}});

@@ -28,11 +28,18 @@ constexpr std::array needed_features{
     NeededFeature{spv::CapabilityInt64, Feature::Int64},
     NeededFeature{spv::CapabilityFloat16, Feature::Float16},
     NeededFeature{spv::CapabilityStorageBuffer8BitAccess, Feature::Storage8},
-    NeededFeature{spv::CapabilityUniformAndStorageBuffer8BitAccess, Feature::Storage8},
+    NeededFeature{spv::CapabilityUniformAndStorageBuffer8BitAccess, Feature::UniformStorage8},
     NeededFeature{spv::CapabilityStorageBuffer16BitAccess, Feature::Storage16},
-    NeededFeature{spv::CapabilityStorageUniform16, Feature::Storage16},
+    NeededFeature{spv::CapabilityStorageUniform16, Feature::UniformStorage16},
     NeededFeature{spv::CapabilityGroupNonUniformArithmetic, Feature::SubgroupArithmetic},
     NeededFeature{spv::CapabilityGroupNonUniformShuffle, Feature::SubgroupShuffle},
+    NeededFeature{spv::CapabilityGroupNonUniformVote, Feature::SubgroupVote},
+    NeededFeature{spv::CapabilityGroupNonUniformBallot, Feature::SubgroupBallot},
+    NeededFeature{spv::CapabilityGroupNonUniformShuffleRelative, Feature::SubgroupShuffleRelative},
+    NeededFeature{spv::CapabilityGroupNonUniformClustered, Feature::SubgroupClustered},
+    NeededFeature{spv::CapabilityGroupNonUniformQuad, Feature::SubgroupQuad},
+    NeededFeature{spv::CapabilityVulkanMemoryModel, Feature::MemoryModel},
+    NeededFeature{spv::CapabilityVulkanMemoryModelDeviceScope, Feature::MemoryModelDeviceScope},
     NeededFeature{capability_dot_product_input_all, Feature::DotProduct},
     NeededFeature{capability_dot_product, Feature::DotProduct},
     NeededFeature{spv::CapabilityCooperativeMatrixNV, Feature::CooperativeMatrixNv},
@@ -95,6 +102,16 @@ Need unmet_size(const ShaderInterface& interface, const DeviceInfo& device) {
   return std::nullopt;
 }
 
+/// A driver may crash on such a shader. No device could run it, so that it is not merely unsupported.
+void refuse_empty_workgroup(const Dispatch& dispatch, const ShaderInterface& shader) {
+  for (std::size_t i = 0; i < shader.local_size.size(); ++i) {
+    if (shader.local_size[i] > 0) continue;
+    throw Error(
+        fmt::format("dispatch '{}' has 0 invocations in a workgroup along {}, and must have at least 1",
+                    dispatch.label, "xyz"[i]));
+  }
+}
+
 void refuse_beyond_device(const Dispatch& dispatch, const ShaderInterface& shader, const DeviceInfo& device) {
   if (shader.shared_bytes <= device.max_shared_bytes) return;
   throw Unsupported(
@@ -122,6 +139,7 @@ void check_interfaces(const Program& program, std::span<const Physical> tensors,
   for (std::size_t i = 0; i < program.dispatches.size(); ++i) {
     const DispatchCheck one(program, tensors, program.dispatches[i], interfaces[i]);
     one.check();
+    refuse_empty_workgroup(program.dispatches[i], interfaces[i]);
     setup.check(one);
     accesses.check(one, i);
   }

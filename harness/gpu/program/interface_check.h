@@ -12,9 +12,9 @@
 
 namespace assay::gpu {
 
-/// What a module from outside needs and the device does not have, with its name or both numbers: a feature
-/// for one of its capabilities, SPIR-V of its version, a workgroup of its size, its push constants. Nothing
-/// if it can run.
+/// What a module needs and the device does not have, with its name or both numbers: a feature for one of its
+/// capabilities, SPIR-V of its version, a workgroup of its size, its push constants. Nothing if it can run.
+/// Execution modes (how floats are rounded, LocalSizeId) are not compared with the device.
 std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, const ShaderInterface& interface,
                                       const DeviceInfo& device);
 
@@ -25,6 +25,7 @@ std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, cons
 /// - a shader uses a binding that its dispatch does not have or that differs (buffer, image or sampler; the
 ///   image's dimensions and texels),
 /// - the push constants or the workgroup size differ from the dispatch's,
+/// - a workgroup has 0 invocations in a dimension,
 /// - the dispatch states less shared memory than the shader uses,
 /// - a shader uses a SPIR-V capability that kernels may not have (refused_capability()),
 /// - a dispatch may write scratch that set-up wrote, or set-up reads scratch that it has not written,

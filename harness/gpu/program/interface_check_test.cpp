@@ -2,6 +2,11 @@
 
 #include "tests/support/gpu.h"
 
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
 namespace assay::gpu {
 namespace {
 
@@ -132,6 +137,13 @@ TEST(InterfaceCheck, RefusesAnotherWorkgroup) {
               HasSubstr("workgroups are of 64 x 1 x 1 invocations, and the dispatch says 32 x 2 x 1"));
 }
 
+TEST(InterfaceCheck, RefusesAWorkgroupWithoutInvocations) {
+  EXPECT_EQ(complaint([](Parts& p) {
+              p.dispatch().local_size = p.shaders.front().local_size = {32, 0, 1};
+            }),
+            "dispatch 'quantize' has 0 invocations in a workgroup along y, and must have at least 1");
+}
+
 TEST(InterfaceCheck, RefusesADispatchThatOwnsUpToLessSharedMemory) {
   EXPECT_THAT(complaint([](Parts& p) { p.dispatch().shared_bytes = 1020; }),
               HasSubstr("the shader has 1024 bytes of shared memory, and the dispatch says 1020"));
@@ -153,6 +165,30 @@ TEST(InterfaceCheck, RefusesAClock) {
               }),
               AllOf(HasSubstr("against dispatch 'quantize'"),
                     HasSubstr("uses the SPIR-V capability ShaderClockKHR")));
+}
+
+TEST(UnmetNeed, EveryCapabilityOfSubgroupsUniformBlocksAndTheMemoryModelHasAFeature) {
+  constexpr std::array<std::uint32_t, 5> header{0x07230203, 0x00010300};
+  const std::pair<std::uint32_t, std::string> needs[] = {{62, "subgroupVote"},
+                                                         {63, "subgroupArithmetic"},
+                                                         {64, "subgroupBallot"},
+                                                         {65, "subgroupShuffle"},
+                                                         {66, "subgroupShuffleRelative"},
+                                                         {67, "subgroupClustered"},
+                                                         {68, "subgroupQuad"},
+                                                         {4434, "uniformAndStorageBuffer16BitAccess"},
+                                                         {4449, "uniformAndStorageBuffer8BitAccess"},
+                                                         {5345, "vulkanMemoryModel"},
+                                                         {5346, "vulkanMemoryModelDeviceScope"}};
+  DeviceInfo rich;
+  for (int i = 0; i <= static_cast<int>(Feature::CooperativeMatrixNv); ++i)
+    rich.features.push_back(static_cast<Feature>(i));
+  for (const auto& [capability, name] : needs) {
+    ShaderInterface shader{.local_size = {1, 1, 1}};
+    shader.capabilities = {1, capability};
+    EXPECT_EQ(unmet_need(header, shader, DeviceInfo{}), name + ", which is missing") << capability;
+    EXPECT_EQ(unmet_need(header, shader, rich), std::nullopt) << capability;
+  }
 }
 
 /// The error message when the program may only read tensor 0 and only write tensor 1.

@@ -1,6 +1,7 @@
 #include "harness/gpu/program/pipeline.h"
 
 #include "harness/base/hash.h"
+#include "harness/gpu/memory/memory_pool.h"
 #include "harness/gpu/program/specialization.h"
 #include "harness/gpu/spirv/module_declarations.h"
 #include "harness/gpu/spirv/spirv_rewrites.h"
@@ -256,7 +257,7 @@ std::string retry_text(const std::string& doing, const CompileAttempts& compiled
                      compiled.first_failure);
 }
 
-ExecutableStatistics told_by_driver(const Device::State& device, const Dispatch& dispatch,
+ExecutableStatistics told_by_driver(Device::State& device, const Dispatch& dispatch,
                                     const Pipeline& pipeline) {
   ExecutableStatistics all;
   if (!device.tells_statistics) {
@@ -281,7 +282,7 @@ VkDescriptorType descriptor_type(Form form, Binding::Access access) {
   return is_texture(form) ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
 }
 
-CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatch, const Pipeline& pipeline,
+CreatedHandle create_handle(Device::State& device, const Dispatch& dispatch, const Pipeline& pipeline,
                             VkPipelineCreateFlags flags, const std::function<void()>& asks_again) {
   const DeviceTable& table = device.table;
   const SpecializationData constants(pipeline.constants);
@@ -308,7 +309,11 @@ CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatc
     return table.vk.vkCreateComputePipelines(table.device, device.pipeline_cache.get(), 1, &info, nullptr,
                                              &handle);
   };
-  const CompileAttempts compiled = compile_in_two_attempts(create, asks_again);
+  // The compiler may lack what the memory pool keeps.
+  const CompileAttempts compiled = compile_in_two_attempts(create, [&] {
+    memory_pool_of(device).clear();
+    if (asks_again) asks_again();
+  });
   check_compiled(compiled.result, doing + (compiled.count == 2 ? ", in two attempts" : ""));
   return {{table, handle, table.vk.vkDestroyPipeline}, retry_text(doing, compiled)};
 }
@@ -410,8 +415,7 @@ void add_statistics(ExecutableStatistics& all, const ExecutableStatistics& some)
   keep_larger(all.shared_bytes, some.shared_bytes);
 }
 
-ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch,
-                                   Pipeline& pipeline) {
+ExecutableStatistics statistics_of(Device::State& device, const Dispatch& dispatch, Pipeline& pipeline) {
   if (!pipeline.told) {
     pipeline.told = told_by_driver(device, dispatch, pipeline);
   }

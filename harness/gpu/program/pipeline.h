@@ -46,8 +46,9 @@ struct CreatedHandle {
 };
 
 /// Creates another VkPipeline of the same dispatch with `flags`, using the layout, shader and constants of
-/// `pipeline`; in two attempts (compile_in_two_attempts()).
-CreatedHandle create_handle(const Device::State& device, const Dispatch& dispatch, const Pipeline& pipeline,
+/// `pipeline`; in two attempts (compile_in_two_attempts()), before the second of which it frees what the
+/// memory pool keeps.
+CreatedHandle create_handle(Device::State& device, const Dispatch& dispatch, const Pipeline& pipeline,
                             VkPipelineCreateFlags flags, const std::function<void()>& asks_again = {});
 
 /// The descriptor type by which a resource of `form` is bound.
@@ -116,6 +117,6 @@ void add_statistics(ExecutableStatistics& all, const ExecutableStatistics& some)
 /// that is created with the flag that captures statistics: drivers may bypass their caches for it, so it must
 /// affect neither timed pipelines nor compile_ms. The result is stored in `pipeline`, which is queried only
 /// once.
-ExecutableStatistics statistics_of(const Device::State& device, const Dispatch& dispatch, Pipeline& pipeline);
+ExecutableStatistics statistics_of(Device::State& device, const Dispatch& dispatch, Pipeline& pipeline);
 
 }  // namespace assay::gpu

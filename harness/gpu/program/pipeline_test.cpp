@@ -1,5 +1,6 @@
 #include "harness/gpu/program/pipeline.h"
 
+#include "harness/gpu/memory/memory_pool.h"
 #include "tests/support/gpu.h"
 
 #include <cmath>
@@ -146,6 +147,18 @@ TEST_F(PipelineCacheTest, ADriverThatFailsTheFirstCreationIsAskedAgainAndItIsTol
                                       device().info().name + "': the driver failed with " +
                                       result_name(result) + ", and succeeded when asked again");
   }
+}
+
+TEST_F(PipelineCacheTest, BeforeTheSecondCreationTheMemoryPoolFreesWhatItKeeps) {
+  MemoryPool& pool = memory_pool_of(device().state());
+  const std::uint32_t type = tensor_memory_type(device().state().physical.memory, ~0U);
+  pool.take(1024, type, "a test").reset();
+  ASSERT_GT(pool.kept_bytes(), 0U);
+  const FailingDriver driver(device(), VK_ERROR_OUT_OF_DEVICE_MEMORY, 1);
+  PipelineCache cache(device().state());
+  const SharedPipeline made = get(cache, dispatch());
+  EXPECT_TRUE(made->handle);
+  EXPECT_EQ(pool.kept_bytes(), 0U);
 }
 
 TEST_F(PipelineCacheTest, ADriverThatFailsTwiceIsBelieved) {

@@ -57,18 +57,38 @@ std::optional<std::string> included_by(std::string_view line) {
   return std::string(line.substr(1, end - 1));
 }
 
-/// The text as a preprocessor's directives see it: continued lines are joined, comments are blanks, and a
-/// byte order mark is dropped. Line ends of comments stay, so that nothing that follows them joins a line.
-std::string without_comments(std::string_view text) {
-  constexpr std::string_view mark = "\xEF\xBB\xBF";
-  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+/// The text with line feeds as its only line ends: for the compiler a carriage return alone is one, too.
+std::string with_line_feeds(std::string_view text) {
+  std::string made;
+  made.reserve(text.size());
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text.substr(at).starts_with("\r\n")) continue;
+    made += text[at] == '\r' ? '\n' : text[at];
+  }
+  return made;
+}
+
+/// The text without the line feeds that a backslash continues.
+std::string with_joined_lines(std::string_view text) {
   std::string joined;
   joined.reserve(text.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool joins = text.substr(at).starts_with("\\\n") || text.substr(at).starts_with("\\\r\n");
-    if (!joins) joined += text[at];
-    if (joins) at = text.find('\n', at);
+    if (text.substr(at).starts_with("\\\n")) {
+      ++at;
+    } else {
+      joined += text[at];
+    }
   }
+  return joined;
+}
+
+/// The text as a preprocessor's directives see it: continued lines are joined, comments are blanks, line ends
+/// are line feeds, and a byte order mark is dropped. Line ends of comments stay, so that nothing that follows
+/// them joins a line.
+std::string without_comments(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  const std::string joined = with_joined_lines(with_line_feeds(text));
   std::string plain;
   plain.reserve(joined.size());
   for (std::size_t at = 0; at < joined.size();) {

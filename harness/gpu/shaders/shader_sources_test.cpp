@@ -77,6 +77,13 @@ TEST(IncludedNames, AreSeenBehindCommentsAndInContinuedLines) {
               ElementsAre("yes.glslh"));
 }
 
+/// As for glslang's preprocessor.
+TEST(IncludedNames, AreSeenWhereACarriageReturnAloneEndsALine) {
+  EXPECT_THAT(
+      included_names("// why\r#include \"a.glslh\"\r#inc\\\rlude \"b.glslh\"\r\n#include \"c.glslh\"\r\n"),
+      ElementsAre("a.glslh", "b.glslh", "c.glslh"));
+}
+
 MATCHER_P4(IsSource, name, path, display, text, "") {
   return arg && arg->name == name && arg->path == path && arg->display == display && arg->text == text;
 }

@@ -258,6 +258,16 @@ std::size_t RunComparison::without_verdict() const {
       std::ranges::count_if(rows, [](const RowVerdict& row) { return !row.verdict; }));
 }
 
+void refuse_run_on_both_sides(const PooledRuns& base, const PooledRuns& next) {
+  for (const RunReport& one : base.runs) {
+    for (const RunReport& other : next.runs) {
+      if (one.run.run_id != other.run.run_id || device_key(one.run) != device_key(other.run)) continue;
+      throw Error("comparing runs: both sides are run " + printable(one.run.run_id) + " of " +
+                  printable(one.run.device.name) + ", which cannot differ from itself; give two runs");
+    }
+  }
+}
+
 PooledRuns pool_side(std::vector<RunReport> reports) {
   PooledRuns side;
   std::vector<Records> rows;

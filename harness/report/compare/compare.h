@@ -63,6 +63,9 @@ struct PooledRuns {
 };
 PooledRuns pool_side(std::vector<RunReport> reports);
 
+/// Throws Error(Usage) if both sides hold one run of a device.
+void refuse_run_on_both_sides(const PooledRuns& base, const PooledRuns& next);
+
 /// Compares the runs of two sides. Rows are matched if device, id, mode and cache are equal; the runs of one
 /// side are pooled. If each side has one device and these differ, rows are matched by id, mode and cache, and
 /// speed gets no verdict. `noise` is the known noise between runs of these devices, which counts if a side

@@ -171,7 +171,7 @@ std::string markdown_rows(const RunComparison& comparison, const CompareView& vi
   for (const RowVerdict* row : shown) {
     rows.push_back({row->verdict ? std::string(name_of(*row->verdict)) : "-",
                     markdown_code(row->info.id) + " (" + markdown_cell(mode_words(row->info)) + ")",
-                    us(row->base), us(row->next), row->ratio > 0 ? significant(row->ratio, 4) : "",
+                    us(row->base), us(row->next), row->ratio > 0 ? readable(row->ratio, 4) : "",
                     net_text(*row), row->needed_pct > 0 ? fixed(row->needed_pct, 1) + " %" : "",
                     peak(row->base), peak(row->next), markdown_cell(row->reason)});
   }
@@ -190,9 +190,9 @@ std::string markdown_means(const RunComparison& comparison) {
   for (const GeometricMean& mean : comparison.means) {
     rows.push_back({markdown_cell(mean.op),
                     markdown_cell(mean.impl + (mean.cache.empty() ? "" : ", " + mean.cache)),
-                    significant(mean.ratio, 4), std::to_string(mean.rows),
+                    readable(mean.ratio, 4), std::to_string(mean.rows),
                     mean.significant == 0 ? "none" : std::to_string(mean.significant),
-                    mean.peak_ratio > 0 ? significant(mean.peak_ratio, 4) : ""});
+                    mean.peak_ratio > 0 ? readable(mean.peak_ratio, 4) : ""});
   }
   return '\n' + markdown_aligned(rows, {false, false, true, true, true, true});
 }

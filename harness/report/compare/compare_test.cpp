@@ -266,6 +266,16 @@ TEST(CompareRuns, RefusesARunThatWouldCountTwice) {
               HasSubstr("the new side has run run twice"));
 }
 
+TEST(CompareRuns, RefusesARunOnBothSides) {
+  const auto refusal = [](const RunReport& base, const RunReport& next) {
+    return test::error_of([&] { refuse_run_on_both_sides(pool_side({base}), pool_side({next})); });
+  };
+  const RunReport one = test::run_of({test::passed("a")}, "1"), two = test::run_of({test::passed("a")}, "2");
+  EXPECT_THAT(refusal(one, one), HasSubstr("both sides are run 1 of Acme GPU 9, which cannot differ"));
+  EXPECT_EQ(refusal(one, two), "");
+  EXPECT_EQ(refusal(on_device(one, "A"), on_device(one, "B")), "") << "a run of several devices";
+}
+
 TEST(CompareRuns, GivesGeometricMeansByOpAndImpl) {
   Record other = test::measured("c", test::blocks(steady));
   other.info.impl = "unfused";

@@ -41,7 +41,7 @@ std::string time_of(const std::optional<RowSide>& side) {
 // Percentages say little about times that are far apart.
 std::string change_of(double ratio) {
   if (!(ratio > 0)) return "";
-  if (ratio < 0.5 || ratio > 2) return significant(ratio, 3) + "x";
+  if (ratio < 0.5 || ratio > 2) return readable(ratio, 3) + "x";
   const double percent = 100 * (ratio - 1);
   return (percent < 0 ? "" : "+") + fixed(percent, 1) + " %";
 }
@@ -133,7 +133,7 @@ std::string runs_text(const std::vector<RunReport>& runs, const char* side, bool
 }
 
 std::string factor(double ratio) {
-  return ratio < 0.1 ? significant(ratio, 3) : fixed(ratio, 3);
+  return ratio < 0.1 ? readable(ratio, 3) : fixed(ratio, 3);
 }
 
 std::string mean_line(const GeometricMean& mean, const std::string& of_what, bool cross_device) {
@@ -267,9 +267,9 @@ void explain_side(Page& page, const RowSide& side, const char* name) {
   page.line("status", std::string(name_of(side.status)) + (side.reason.empty() ? "" : ": " + side.reason));
   if (!side.has_time()) return;
   std::string blocks;
-  for (const double us : side.block_us) blocks += (blocks.empty() ? "" : "  ") + significant(us, 6);
+  for (const double us : side.block_us) blocks += (blocks.empty() ? "" : "  ") + readable(us, 6);
   page.line("blocks, us", blocks);
-  page.line("median", significant(side.time_us, 6) + " us +- " + fixed(side.ci_pct, 2) + " %, of " +
+  page.line("median", readable(side.time_us, 6) + " us +- " + fixed(side.ci_pct, 2) + " %, of " +
                           std::to_string(side.samples) + " samples");
   if (side.clock_ratio > 0)
     page.line("clock", fixed(side.clock_ratio, 3) + " of full clock, by the clock probe");
@@ -325,7 +325,7 @@ std::string net_text(const RowVerdict& row) {
 std::string times_line(const RowVerdict& row) {
   const std::string net = net_text(row);
   return fmt::format("{} -> {} us, {}x{}", fixed(row.base->time_us, 2), fixed(row.next->time_us, 2),
-                     significant(row.ratio, 4), net.empty() ? "" : ", without the machine's shift " + net);
+                     readable(row.ratio, 4), net.empty() ? "" : ", without the machine's shift " + net);
 }
 
 std::vector<const RowVerdict*> listed_rows(const RunComparison& comparison, const CompareView& view) {

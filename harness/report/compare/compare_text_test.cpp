@@ -118,6 +118,15 @@ TEST(CompareText, CountsFoldedRowsByOp) {
                         "other ops\n"));
 }
 
+TEST(CompareText, WritesLargeRatiosWithoutAnExponent) {
+  const std::vector<RunReport> base = {test::run_of({measured("a", {1, 1, 1, 1, 1})}, "run 1")};
+  const std::vector<RunReport> next = {
+      test::run_of({measured("a", {1740, 1740, 1740, 1740, 1740})}, "run 2")};
+  const RunComparison comparison = compare_runs(base, next);
+  EXPECT_THAT(compare_text(comparison, {}), HasSubstr("  1740x  "));
+  EXPECT_EQ(times_line(comparison.rows.at(0)), "1.00 -> 1740.00 us, 1740x");
+}
+
 TEST(CompareText, CountsTheMeansThatStayedAsTheyWere) {
   Record other = measured("b", steady_us);
   other.info.impl = "unfused";

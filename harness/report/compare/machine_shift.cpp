@@ -42,7 +42,7 @@ std::array<Rate, 7> rates() {
 
 std::string rate_text(double value, std::string_view unit) {
   if (!(value > 0)) return "not measured";
-  return (value < 1e4 ? significant(value, 4) : fixed(value, 0)) + std::string(unit);
+  return readable(value, 4) + std::string(unit);
 }
 
 /// The median over the runs that measured it; 0: none did.

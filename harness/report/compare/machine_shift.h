@@ -2,7 +2,7 @@
 
 #include "harness/device/device_info.h"
 #include "harness/report/compare/row_side.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/run_info.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -16,7 +16,7 @@ namespace {
 constexpr int time_digits = 5;
 
 std::string number(double us) {
-  return us < 1e5 ? significant(us, time_digits) : fixed(us, 0);
+  return readable(us, time_digits);
 }
 
 std::string us(double value) {

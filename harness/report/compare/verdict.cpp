@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/names.h"
+#include "harness/base/text.h"
 
 #include <fmt/format.h>
 
@@ -15,9 +16,9 @@ constexpr Names<verdict_count> verdict_names{"FASTER", "SLOWER", "SAME",   "AMBI
                                              "NEW",    "GONE",   "BROKEN", "DRIFTED",   "SUSPECT"};
 
 std::string all_names() {
-  std::string names = "none";
+  std::string names;
   for (const std::string_view name : verdict_names) {
-    names += ", ";
+    names += names.empty() ? "" : ", ";
     for (const char c : name) names += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   }
   return names;
@@ -42,8 +43,13 @@ std::set<Verdict> parse_verdicts(const std::string& list, const std::string& opt
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string name = list.substr(begin, end - begin);
     const std::optional<Verdict> verdict = parse_verdict(name);
+    if (name == "none") {
+      throw Error(fmt::format("{}: 'none' stands alone, for no verdict; '{}' also names others", option,
+                              printable_line(list)));
+    }
     if (!verdict) {
-      throw Error(fmt::format("{}: '{}' is not a verdict; the verdicts are {}", option, name, all_names()));
+      throw Error(fmt::format("{}: '{}' is not a verdict; the verdicts are {}; 'none' stands for no verdict",
+                              option, printable_line(name), all_names()));
     }
     verdicts.insert(*verdict);
     begin = end + 1;

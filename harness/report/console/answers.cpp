@@ -179,7 +179,7 @@ Cells group_cells(const std::string& name, const GroupFigures& group, bool of_im
           group.spent > 0 ? share_text(group.spent) : "",
           group.timed > 0 ? std::to_string(group.timed) : "",
           group.peaks.empty() ? "" : fixed(median(group.peaks), 1),
-          has_ratio ? significant(geometric_mean(group.ratios), 3) : "",
+          has_ratio ? readable(geometric_mean(group.ratios), 3) : "",
           of_impls && group.of > 0 ? fmt::format("{} of {}", group.best, group.of) : "",
           name.empty() ? "-" : printable(name)};
 }

@@ -124,7 +124,7 @@ std::string duration(double seconds) {
 }
 
 std::string nanoseconds(double ns) {
-  return ns < 1000 ? significant(ns, 3) + " ns" : significant(ns / 1e3, 3) + " us";
+  return ns < 1000 ? readable(ns, 3) + " ns" : readable(ns / 1e3, 3) + " us";
 }
 
 // The precision of the device's timer; empty if nothing was measured.

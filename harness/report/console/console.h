@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/record/events.h"
+#include "harness/report/record/block.h"
 #include "harness/report/record/record.h"
 
 #include <cstddef>

@@ -37,7 +37,7 @@ std::array<Rate, 5> arithmetic(const Ceilings& ceilings) {
 
 std::string rate_text(const Rate& rate) {
   if (!(rate.gops > 0)) return "not supported";
-  return significant(rate.gops, digits) + " GOP/s" + (rate.kernel.empty() ? "" : " by " + rate.kernel);
+  return readable(rate.gops, digits) + " GOP/s" + (rate.kernel.empty() ? "" : " by " + rate.kernel);
 }
 
 /// The state of the device and its host during the measurement.
@@ -63,8 +63,8 @@ std::string curve_table(const std::vector<BandwidthPoint>& curve) {
   using Cells = std::array<std::string, 4>;
   std::vector<Cells> rows = {{"footprint", "copy", "read", "write"}};
   for (const BandwidthPoint& point : curve) {
-    rows.push_back({binary_bytes(point.footprint_bytes), significant(point.copy_gbps, digits),
-                    significant(point.read_gbps, digits), significant(point.write_gbps, digits)});
+    rows.push_back({binary_bytes(point.footprint_bytes), readable(point.copy_gbps, digits),
+                    readable(point.read_gbps, digits), readable(point.write_gbps, digits)});
   }
   std::array<std::size_t, 4> widths{};
   for (const Cells& cells : rows) {

@@ -45,7 +45,7 @@ TEST(CeilingsText, NamesTheKernelThatReachedARateAndTheCircumstances) {
   ceilings.clock_ratio = 0.995;
   ceilings.host_load = 0.25;
   const std::string text = ceilings_text(ceilings);
-  EXPECT_NE(text.find("int8 matrix         1.3e+06 GOP/s by 16x16x32 i8 to i32\n"), std::string::npos)
+  EXPECT_NE(text.find("int8 matrix         1300000 GOP/s by 16x16x32 i8 to i32\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("measured at         0.995 of the full clock, 0.25 of the host's processors"),
             std::string::npos);

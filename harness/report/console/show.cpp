@@ -183,7 +183,7 @@ void show_accuracy(Page& page, const AccuracyResult& a) {
 
 std::string rate(std::int64_t amount, double time_us, const std::string& unit) {
   if (amount <= 0 || !(time_us > 0)) return "";
-  return significant(static_cast<double>(amount) / time_us / 1e3, 4) + " " + unit;
+  return readable(static_cast<double>(amount) / time_us / 1e3, 4) + " " + unit;
 }
 
 // One line per dispatch, in columns: label, role, time and its share of the sum.
@@ -232,7 +232,7 @@ class Numbers {
 std::string block_medians(const PerfResult& perf) {
   Numbers medians;
   for (const std::vector<double>& block : perf.sample_us) {
-    medians.add(block.empty() ? "-" : significant(median(block), 6));
+    medians.add(block.empty() ? "-" : readable(median(block), 6));
   }
   return medians.text();
 }
@@ -267,7 +267,7 @@ void show_sampling(Page& page, const PerfResult& p) {
 }
 
 std::string of_ceiling(double percent, double peak, const std::string& unit) {
-  const std::string limit = peak > 0 ? significant(peak, 6) + " " + unit : "limit";
+  const std::string limit = peak > 0 ? readable(peak, 6) + " " + unit : "limit";
   return percent > 0 ? significant(percent, 6) + " % of the device's " + limit : "";
 }
 

@@ -337,6 +337,16 @@ TEST(Show, NamesTheTokensOfARowWithoutAModel) {
               HasSubstr("\n  model           llama, mlp.down, 16 calls per step\n  tokens          1\n"));
 }
 
+TEST(Show, WritesLargeRatesAndTimesWithoutAnExponent) {
+  Record record = test::timed("a", "fused", 2'500'000);
+  record.perf->operations = 49'075'000'000'000;
+  record.perf->pct_peak_ops = 61;
+  record.perf->peak_gops = 1'979'000;
+  const std::string page = page_of(record);
+  EXPECT_THAT(page, HasSubstr(" operations, 19630 GOP/s, 61 % of the device's 1979000 GOP/s\n"));
+  EXPECT_THAT(page, HasSubstr("\n  block medians   1875000  3750000\n"));
+}
+
 TEST(Show, WithholdsNothingButSaysThatAWrongKernelHasNoTime) {
   Record record = test::timed("a", "fused", 2.5);
   record.status = Status::Fail;

@@ -202,7 +202,7 @@ std::string device_table(const Pivot& pivot, std::size_t width) {
     const PivotMean mean = pivot.means(i).front();
     table.push_back({std::to_string(report.records.size()), std::to_string(failures_of(report)),
                      std::to_string(timed), shares.empty() ? "" : fixed(median(shares), 1),
-                     mean.rows > 0 ? significant(mean.ratio, 3) + "x" : "",
+                     mean.rows > 0 ? readable(mean.ratio, 3) + "x" : "",
                      mean.rows > 0 ? std::to_string(mean.rows) : "",
                      pivot.devices[i] + (report.complete ? "" : " (did not finish)")});
   }
@@ -242,7 +242,8 @@ std::string shares_by_op(const Pivot& pivot, std::size_t width) {
   });
   if (order.empty()) return "";
   Table table(1);
-  for (std::size_t i = 0; i < fitting; ++i) table[0].push_back(shortened(pivot.devices[i], column - 2));
+  for (std::size_t i = 0; i < fitting; ++i)
+    table[0].push_back(shortened_device_name(pivot.devices[i], column - 2));
   table[0].emplace_back("op");
   for (const std::string& name : order) {
     if (table.size() > most_ops) break;

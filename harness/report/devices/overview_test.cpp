@@ -86,6 +86,16 @@ TEST(Overview, ComparesDevicesWithTheFirst) {
   expect_fits(text);
 }
 
+TEST(Overview, TellsTwoDevicesOfOneNameApartAndWritesLargeRatiosWithoutAnExponent) {
+  const std::vector<RunReport> reports = {
+      report_on("NVIDIA H100 80GB HBM3", {test::timed("a", "fused", 1)}),
+      report_on("NVIDIA H100 80GB HBM3", {test::timed("a", "fused", 1740)})};
+  const std::string text = overview_text(reports, width);
+  EXPECT_THAT(text, HasSubstr("\n  H100 80G... #1  H100 80G... #2  op\n"));
+  EXPECT_THAT(text, HasSubstr("  1740x        1  H100 80GB HBM3 #2\n"));
+  expect_fits(text);
+}
+
 TEST(Overview, PrefersTheStepOfWhichTheMostLayersHaveATime) {
   Record other_op = layer("up", 1, 20), without = layer("down", 1, 20), slow = layer("gate", 1, 500);
   other_op.info.op = without.info.op = "linear_b";

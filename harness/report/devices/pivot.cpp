@@ -71,10 +71,24 @@ std::string counted(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-/// Runs of different kinds are not compared: with --robust-access a driver adds checks to every kernel, and
-/// with --as-if a device plans and chooses as another one. Empty for other runs.
+/// Runs of different kinds are not compared: with --robust-access a driver adds checks to every kernel, with
+/// --validation the layer takes time, and with --as-if a device plans and chooses as another one. Empty for
+/// other runs.
 std::string kind_of_run(const RunInfo& run) {
-  return (run.robust_access ? "robust " : "") + run.device.as_if;
+  return std::string(run.robust_access ? "robust " : "") + (run.validation ? "validation " : "") +
+         run.device.as_if;
+}
+
+/// "A, B": the devices of the runs that had an option on; empty if all had it on, or none.
+std::string devices_of_some_runs(const Pivot& pivot, bool RunInfo::*option) {
+  std::string names;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < pivot.devices.size(); ++i) {
+    if (!(pivot.reports[i].run.*option)) continue;
+    names += (count == 0 ? "" : ", ") + pivot.devices[i];
+    ++count;
+  }
+  return count < pivot.devices.size() ? names : "";
 }
 
 // Rows with equal keys measure the same thing.
@@ -229,18 +243,14 @@ bool has_figures(const Record* record) {
 }
 
 std::vector<std::string> Pivot::not_compared() const {
-  const auto is_robust = [](const RunReport& report) { return report.run.robust_access; };
   std::vector<std::string> sentences;
-  if (std::ranges::any_of(reports, is_robust) && !std::ranges::all_of(reports, is_robust)) {
-    std::string names;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      if (is_robust(reports[i])) names += (names.empty() ? "" : ", ") + devices[i];
-    }
-    sentences.push_back(
-        "times of " + names +
-        " are not compared with the others: that run checked every memory access of its kernels "
-        "(--robust-access)");
-  }
+  const auto add_times_of = [&](bool RunInfo::*option, const char* what_run_did) {
+    const std::string names = devices_of_some_runs(*this, option);
+    if (names.empty()) return;
+    sentences.push_back("times of " + names + " are not compared with the others: that run " + what_run_did);
+  };
+  add_times_of(&RunInfo::robust_access, "checked every memory access of its kernels (--robust-access)");
+  add_times_of(&RunInfo::validation, "had the validation layer on (--validation)");
   for (std::size_t i = 0; i < devices.size(); ++i) {
     if (reports[i].run.device.as_if.empty()) continue;
     sentences.push_back("rows of " + devices[i] +
@@ -312,6 +322,15 @@ std::vector<std::string> unique_device_names(std::span<const RunInfo> runs) {
     names.push_back(unique);
   }
   return names;
+}
+
+std::string shortened_device_name(std::string_view name, std::size_t width) {
+  const std::size_t at = std::min(name.rfind(" #"), name.size());
+  const std::string_view end = name.substr(at);
+  const bool is_number = end.size() > 2 && end.find_first_not_of("0123456789", 2) == end.npos;
+  const std::string number(is_number ? end : std::string_view());
+  const std::size_t kept = width - std::min(width, number.size());
+  return shortened(name.substr(0, name.size() - number.size()), kept) + number;
 }
 
 Pivot make_pivot(std::span<const RunReport> reports, const PivotFigure& figure) {

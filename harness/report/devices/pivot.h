@@ -58,7 +58,8 @@ struct PivotRow {
   /// Index of the row of this case's first impl, if the case has several impls or points of `tune`; else the
   /// row's own index.
   std::size_t first_impl = 0;
-  std::string kind;         ///< of its runs: "", "robust " (--robust-access), or a profile (--as-if)
+  /// Of its runs: "", "robust " (--robust-access), "validation " (--validation), and a profile (--as-if).
+  std::string kind;
   bool has_rivals = false;  ///< the case has several rows: each has a ratio to the first
 
   /// The record of the first device that has the row.
@@ -100,12 +101,16 @@ struct Pivot {
 };
 
 /// Puts reports next to each other. Rows are matched if id, impl, shape, parameters, forms (as the case asks
-/// for them), tune, fill and cache are all equal, and both runs had robust access or neither: cases that
-/// changed between two runs get separate rows.
+/// for them), tune, fill and cache are all equal, and both runs had robust access or neither, and both had
+/// the validation layer on or neither: cases that changed between two runs get separate rows.
 Pivot make_pivot(std::span<const RunReport> reports, const PivotFigure& figure = pivot_figures().front());
 
 /// A short, unique name for the device of each run: "H200 #1", "H200 #2".
 std::vector<std::string> unique_device_names(std::span<const RunInfo> runs);
+
+/// Shortens such a name to `width` columns, but keeps its number, which alone may tell two devices apart:
+/// "H100 80G... #1".
+std::string shortened_device_name(std::string_view name, std::size_t width);
 
 /// Whether pivots show the record's figures: only a case that passed has some here; perf.csv also has those
 /// of suspects.

@@ -99,6 +99,20 @@ TEST(Pivot, GivesEachDeviceANameOfItsOwn) {
   EXPECT_THAT(make_pivot(reports).devices, ElementsAre("X #2", "X #1", "Y", "X #3"));
 }
 
+TEST(Pivot, KeepsTheNumberOfADeviceWhenItsNameIsShortened) {
+  EXPECT_EQ(shortened_device_name("H100 80GB HBM3 #1", 14), "H100 80G... #1");
+  EXPECT_EQ(shortened_device_name("H100 80GB HBM3 #12", 14), "H100 80... #12");
+  EXPECT_EQ(shortened_device_name("H100 80GB HBM3 PCIe", 14), "H100 80GB H...");
+  EXPECT_EQ(shortened_device_name("Board #seven of eight", 14), "Board #seve...");
+  EXPECT_EQ(shortened_device_name("H100 #1", 14), "H100 #1");
+  const std::vector<RunReport> reports = {
+      pivot_report_on("NVIDIA H100 80GB HBM3", {test::timed("a", "fused", 1)}),
+      pivot_report_on("NVIDIA H100 80GB HBM3", {test::timed("a", "fused", 1)})};
+  const std::string text = pivot_text(make_pivot(reports), {.width = 120});
+  EXPECT_THAT(text, HasSubstr("H100 80G... #1, us"));
+  EXPECT_THAT(text, HasSubstr("H100 80G... #2, us"));
+}
+
 TEST(Pivot, KeepsThePlansOrderAndAddsWhatIsNew) {
   const std::vector<RunReport> reports = {
       pivot_report_on("A", {test::timed("z", "fused", 1), test::passed("z"), test::timed("m", "fused", 1)}),
@@ -132,6 +146,22 @@ TEST(Pivot, ComparesNoRobustRunWithOthersAndSaysSo) {
   EXPECT_THAT(pivot_markdown(pivot), HasSubstr(why));
   reports[0].run.robust_access = true;
   EXPECT_EQ(make_pivot(reports).means(1).front().rows, 1U) << "both are";
+}
+
+TEST(Pivot, ComparesNoRunWithTheValidationLayerWithOthersAndSaysSo) {
+  std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 1)}),
+                                    pivot_report_on("B", {test::timed("a", "fused", 1.42)})};
+  reports[1].run.validation = true;
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_EQ(pivot.means(1).front().rows, 0U);
+  const std::string why =
+      "times of B are not compared with the others: that run had the validation layer on (--validation)";
+  EXPECT_THAT(pivot.not_compared(), ElementsAre(why));
+  EXPECT_THAT(pivot_text(pivot, {.width = 200}), HasSubstr(why));
+  EXPECT_THAT(pivot_markdown(pivot), HasSubstr(why));
+  reports[0].run.validation = true;
+  EXPECT_EQ(make_pivot(reports).means(1).front().rows, 1U) << "both had it on";
+  EXPECT_THAT(make_pivot(reports).not_compared(), ElementsAre());
 }
 
 TEST(Pivot, ComparesNoRunWithAProfileWithOthersAndSaysSo) {
@@ -338,6 +368,15 @@ rows that only one device has: 1 B|C; --all lists them
 )");
   EXPECT_THAT(pivot_text(make_pivot(reports), {.width = 80, .all = true}),
               HasSubstr("    0.25      shuffle/b/"));
+}
+
+TEST(PivotText, WritesLargeRatiosWithoutAnExponent) {
+  const std::vector<RunReport> reports = {pivot_report_on("A", {test::timed("a", "fused", 1)}),
+                                          pivot_report_on("B", {test::timed("a", "fused", 1740)})};
+  const std::string text = pivot_text(make_pivot(reports), {.width = 80});
+  EXPECT_THAT(text, HasSubstr("\n    1740x  1 row  all ops\n"));
+  EXPECT_THAT(text, HasSubstr("  1740.00  1740x  shuffle/a/"));
+  EXPECT_THAT(pivot_markdown(make_pivot(reports)), Not(HasSubstr("e+0")));
 }
 
 Record with_energy(Record record, double joules, const std::string& source) {

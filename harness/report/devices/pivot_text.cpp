@@ -66,7 +66,7 @@ std::string means_text(const Pivot& pivot, std::size_t width) {
     text += "  " + pivot.devices[i] + '\n';
     Table table;
     for (const PivotMean& mean : means) {
-      table.push_back({significant(mean.ratio, 3) + "x", counted_rows(mean.rows),
+      table.push_back({readable(mean.ratio, 3) + "x", counted_rows(mean.rows),
                        mean.op.empty() ? "all ops" : printable(mean.op)});
     }
     table.insert(table.begin(), Cells(3));
@@ -91,7 +91,7 @@ std::string figure_text(const Pivot& pivot, const PivotRow& row, std::size_t dev
   if (!has_figures(record)) return std::string(name_of(record->status));
   const double value = pivot.value(row, device);
   if (shows_time(pivot)) return fixed(value, 2);
-  return value > 0 ? significant(value, 4) : "";
+  return value > 0 ? readable(value, 4) : "";
 }
 
 /// Whether the table shows a row: rows that were timed in runs without --energy have no energy to show.
@@ -118,7 +118,7 @@ Cells row_cells(const Pivot& pivot, const PivotRow& row, std::size_t devices) {
   for (std::size_t i = 0; i < devices; ++i) {
     cells.push_back(figure_text(pivot, row, i));
     const double ratio = i == 0 ? 0 : pivot.over_first(row, i);
-    if (i > 0) cells.push_back(ratio > 0 ? significant(ratio, 3) + "x" : "");
+    if (i > 0) cells.push_back(ratio > 0 ? readable(ratio, 3) + "x" : "");
   }
   if (devices == 1) {
     const Record* record = row.records.front();
@@ -139,7 +139,7 @@ Cells row_cells(const Pivot& pivot, const PivotRow& row, std::size_t devices) {
 Cells header_of(const Pivot& pivot, std::size_t devices) {
   Cells cells;
   for (std::size_t i = 0; i < devices; ++i) {
-    cells.push_back(fmt::format("{}, {}", shortened(pivot.devices[i], 14), pivot.figure->unit));
+    cells.push_back(fmt::format("{}, {}", shortened_device_name(pivot.devices[i], 14), pivot.figure->unit));
     if (i > 0) cells.push_back("");
   }
   if (devices == 1 && shows_time(pivot)) cells.insert(cells.end(), {"+- %", "% ceiling"});
@@ -255,7 +255,7 @@ std::string ceiling_text(const Record* record) {
 
 std::string joules_text(const Record* record) {
   if (record == nullptr || !has_figures(record) || !record->perf->energy) return "";
-  return significant(record->perf->energy->joules, 4);
+  return readable(record->perf->energy->joules, 4);
 }
 
 void add_times(Cells& cells, const Pivot& pivot, const PivotRow& row, std::size_t device, Extras extras) {
@@ -354,7 +354,7 @@ std::string means_table(const Pivot& pivot) {
       if (mean.rows == 0) continue;
       Cells& cells = row_of(mean.op);
       cells.resize(2 * i - 1);
-      cells.insert(cells.end(), {significant(mean.ratio, 3), std::to_string(mean.rows)});
+      cells.insert(cells.end(), {readable(mean.ratio, 3), std::to_string(mean.rows)});
     }
   }
   if (rows.size() == 1) return "";

@@ -65,11 +65,22 @@ std::vector<Circumstance> circumstances() {
       {"validation layer", [](const RunInfo& run) { return std::string(run.validation ? "on" : "off"); }},
       {"robust buffer access",
        [](const RunInfo& run) { return std::string(run.robust_access ? "on" : "off"); }},
-      {"case files (hash)", [](const RunInfo& run) { return input(run, "cases"); }},
-      {"shader folder (hash)", [](const RunInfo& run) { return input(run, "shaders"); }},
       {"ceilings' kernels (hash)", [](const RunInfo& run) { return run.ceilings.kernels; }},
   };
 }
+
+/// What the inputs of a run are called, by their names in RunInfo::inputs.
+constexpr std::array<std::pair<const char*, const char*>, 9> input_names{{
+    {"binary", "binary (hash)"},
+    {"cases", "case files (hash)"},
+    {"expectations", "expectations (hash)"},
+    {"shaders", "shader folder (hash)"},
+    {"versus_shaders", "folder of --versus-shaders (hash)"},
+    {"ops", "folders of --ops (hash)"},
+    {"tuning", "entries of the tuning file (hash)"},
+    {"times", "report in --times (hash)"},
+    {"as_if", "limits in --as-if (hash)"},
+}};
 
 // A higher level would take twice as long and save a tenth of the size.
 constexpr int level = 4;
@@ -206,10 +217,12 @@ Json status_classes() {
 
 std::vector<EnvironmentChange> environment_changes(const RunInfo& base, const RunInfo& next) {
   std::vector<EnvironmentChange> changes;
-  for (const Circumstance& circumstance : circumstances()) {
-    const std::string before = circumstance.value(base), now = circumstance.value(next);
-    if (before != now) changes.push_back({std::string(circumstance.what), before, now});
-  }
+  const auto add = [&](std::string_view what, const std::string& before, const std::string& now) {
+    if (before != now) changes.push_back({std::string(what), before, now});
+  };
+  for (const Circumstance& circumstance : circumstances())
+    add(circumstance.what, circumstance.value(base), circumstance.value(next));
+  for (const auto& [name, what] : input_names) add(what, input(base, name), input(next, name));
   for (const CeilingChange& change : ceiling_changes(base.ceilings, next.ceilings, scatter))
     changes.push_back({change.what, change.before, change.now});
   return changes;

@@ -21,6 +21,7 @@ namespace assay {
 namespace {
 
 using nlohmann::json;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -46,6 +47,25 @@ TEST(EnvironmentChanges, AreSeenInHashesThatDifferInTheLastDigit) {
   base.ceilings.kernels = "0123456789abcdef";
   next.ceilings.kernels = "0123456789abcdee";
   EXPECT_EQ(environment_changes(base, next).size(), 1U);
+}
+
+TEST(EnvironmentChanges, NameARebuiltBinaryAndEveryOtherInput) {
+  RunInfo base = test::sample_run(), next = test::sample_run();
+  base.inputs = {{"binary", "b1"}, {"cases", "c1"}, {"tuning_file", "found in /a"}};
+  next.inputs = {{"binary", "b2"},         {"cases", "c1"},
+                 {"expectations", "e2"},   {"shaders", "s2"},
+                 {"versus_shaders", "v2"}, {"ops", "o2"},
+                 {"tuning", "t2"},         {"times", "r2"},
+                 {"as_if", "p2"},          {"tuning_file", "found in /b"}};
+  std::vector<std::string> names;
+  for (const EnvironmentChange& change : environment_changes(base, next)) names.push_back(change.what);
+  EXPECT_THAT(names, ElementsAre("binary (hash)", "expectations (hash)", "shader folder (hash)",
+                                 "folder of --versus-shaders (hash)", "folders of --ops (hash)",
+                                 "entries of the tuning file (hash)", "report in --times (hash)",
+                                 "limits in --as-if (hash)"))
+      << "where the tuning file lies does not matter";
+  EXPECT_EQ(environment_changes(base, next).front().base, "b1");
+  EXPECT_EQ(environment_changes(base, next).front().next, "b2");
 }
 
 TEST(EnvironmentChanges, NameCeilingsOnlyBeyondTheirScatter) {
@@ -265,6 +285,27 @@ TEST(PageData, TellsTimesBoundsAndChangedHashesOfEveryNight) {
   EXPECT_EQ(row.at("t"), json::parse("[2, 4]"));
   EXPECT_EQ(row.at("c"), json::parse("[0.75, 0.75]"));
   EXPECT_EQ(row.at("h"), json::parse("[0, 1]"));
+}
+
+TEST(PageData, KnowsNoErrorOfANightInWhichNothingWasJudged) {
+  Record spent = test::passed("a"), exact = test::passed("a");
+  spent.accuracy->err_over_bound = 0.25;
+  const Record crashed = test::without_answer("a", Status::Crash, "the process crashed");
+  const auto parts = parts_of(page_parts(
+      {run_of("2026-01-01", {spent}), run_of("2026-01-02", {crashed}), run_of("2026-01-03", {exact})}));
+  EXPECT_EQ(parts.at("history-0").at("rows").at(0).at("e"), json::parse("[0.25, null, 0]"));
+}
+
+TEST(PageData, TellsTheTunablesOfARowOnEachDevice) {
+  Record tuned = test::timed("a", "fused", 2);
+  tuned.info.tuned = "local_size=64 (line 12)";
+  RunReport other = run_of("2026-01-01", {test::timed("a", "fused", 2)});
+  other.run.device.uuid = "ff";
+  const auto parts = parts_of(page_parts({run_of("2026-01-01", {tuned}), other}));
+  const json& rows = parts.at("core").at("rows");
+  EXPECT_EQ(rows.at("case"), json::parse("[0, 0]"));
+  EXPECT_EQ(word(rows.at("tunables"), 0), "local_size=64");
+  EXPECT_EQ(word(rows.at("tunables"), 1), "");
 }
 
 TEST(PageData, GivesEachDeviceItsPartsAndANameOfItsOwn) {

@@ -1,5 +1,6 @@
 #include "harness/report/html/page_rows.h"
 
+#include "harness/report/record/compared_rows.h"
 #include "harness/report/record/failure_groups.h"
 #include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
@@ -153,6 +154,7 @@ Words words() {
        }},
       {"impl_auto", perf_word(&PerfResult::impl_auto)},
       {"baseline", baseline_of},
+      {"tunables", [](const PageRow& row) { return all_tunables(row.info().tune, row.info().tuned); }},
       {"metric",
        [](const PageRow& row) {
          return row.record && row.record->accuracy ? row.record->accuracy->metric : "";
@@ -286,6 +288,11 @@ Json small_number(float value) {
   return json_number(static_cast<double>(value), 3);
 }
 
+/// Whether an output was judged: every judged output has a hash.
+bool has_judged_output(const NightRow& night) {
+  return night.hash != 0 || night.err_over_bound > 0;
+}
+
 Json columns_of(const RowNights& nights) {
   Json json = Json::object();
   json["s"] = Json::array();
@@ -296,8 +303,11 @@ Json columns_of(const RowNights& nights) {
     });
     json["c"] = column(nights, [](const NightRow& night) { return small_number(night.ci_pct); });
   }
-  if (any(nights, [](const NightRow& night) { return night.err_over_bound > 0; }))
-    json["e"] = column(nights, [](const NightRow& night) { return small_number(night.err_over_bound); });
+  if (any(nights, [](const NightRow& night) { return night.err_over_bound > 0; })) {
+    json["e"] = column(nights, [](const NightRow& night) {
+      return has_judged_output(night) ? small_number(night.err_over_bound) : Json();
+    });
+  }
   Json hashes = hash_column(nights);
   if (!hashes.is_null()) json["h"] = std::move(hashes);
   return json;

@@ -66,9 +66,9 @@ class RowHistory {
   void add(const NightSummaries& nights, const Track& track, std::span<const RowKey> rows);
 
   /// Returns {"words": statuses, "rows": for each row its columns, with one entry or null per night of its
-  /// track} and clears the history. Columns: "t" time in us, "c" its interval in %, "e" err_over_bound, "s"
-  /// status (-1: the night does not have the row), "h" number of the output hash; a column is left out if it
-  /// has no value.
+  /// track} and clears the history. Columns: "t" time in us, "c" its interval in %, "e" err_over_bound (null:
+  /// nothing was judged), "s" status (-1: the night does not have the row), "h" number of the output hash; a
+  /// column is left out if it has no value.
   Json take();
 
  private:

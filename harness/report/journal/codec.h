@@ -2,7 +2,6 @@
 
 #include "harness/base/error.h"
 #include "harness/report/record/events.h"
-#include "harness/report/record/record.h"
 
 #include <nlohmann/json_fwd.hpp>
 

@@ -4,6 +4,7 @@
 #include "harness/base/file.h"
 #include "harness/report/journal/codec.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/run_listener.h"
 
 #include <filesystem>
 #include <string>

@@ -1,6 +1,10 @@
 #pragma once
 
-#include "harness/report/record/events.h"
+#include "harness/report/record/accuracy_result.h"
+#include "harness/report/record/block.h"
+#include "harness/report/record/row_end.h"
+#include "harness/report/record/row_info.h"
+#include "harness/report/record/run_info.h"
 
 #include <concepts>
 #include <type_traits>

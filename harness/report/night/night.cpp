@@ -38,6 +38,10 @@ bool is_worse(const RowVerdict* row) {
 
 }  // namespace
 
+bool ComparisonDigest::has_untrusted_base() const {
+  return 2 * trusted_before < timed_before;
+}
+
 std::size_t RunDigest::count(StatusClass wanted) const {
   std::size_t sum = 0;
   for (const auto& [status, count] : statuses) sum += class_of(status) == wanted ? count : 0;
@@ -60,6 +64,14 @@ std::vector<RowOutcome> outcomes_of(const RunReport& report, const RunReport* be
     row.is_new = before && row.failure && !failed_before.contains(key_of(record.info));
   }
   return rows;
+}
+
+void count_times(ComparisonDigest& digest, const RowVerdict& row) {
+  if (row.info.mode != "perf" || !row.base || !row.base->has_time()) return;
+  ++digest.timed_before;
+  if (!row.base->suspect.empty()) return;
+  ++digest.trusted_before;
+  digest.suspect_now += row.verdict == Verdict::Suspect ? 1 : 0;
 }
 
 }  // namespace
@@ -96,6 +108,7 @@ ComparisonDigest digest_of(const RunComparison& comparison) {
       .totals = comparison.totals(),
       .without_verdict = comparison.without_verdict()};
   for (const RowVerdict& row : comparison.rows) {
+    count_times(digest, row);
     if (is_changed(row)) ++(row.next->is_exact ? digest.changed_exact : digest.changed_bounded);
   }
   std::vector<const RowVerdict*> shown = shown_rows(comparison, {.new_and_gone = true});
@@ -126,6 +139,17 @@ std::string shift_sentence(const DeviceNight& device) {
          "; look for other load, clocks or power limits and run again, or accept the machine as it is with "
          "--accept " +
          device.slug;
+}
+
+/// How many times could not be compared, why, and what to do.
+std::string lost_times_sentence(const DeviceNight& device) {
+  const ComparisonDigest& comparison = device.last_good->comparison;
+  const std::string text = fmt::format(
+      "{} of {} timed rows could not be compared ({})", comparison.suspect_now, comparison.trusted_before,
+      device.run->run.validation ? "validation layer on" : "their times are SUSPECT");
+  if (device.is_accepted) return text + "; it was accepted";
+  return text + "; the last good night stays, so that the next one shows what became slower (--accept " +
+         device.slug + " replaces it all the same)";
 }
 
 NightVerdict verdict_of(const RunDigest& run) {
@@ -178,6 +202,13 @@ bool DeviceNight::has_shifted() const {
   return shift() && shift()->is_finding() && !is_accepted;
 }
 
+bool DeviceNight::has_lost_times() const {
+  if (!run || !last_good) return false;
+  const ComparisonDigest& comparison = last_good->comparison;
+  if (comparison.trusted_before == 0 || comparison.has_untrusted_base()) return false;
+  return run->run.validation || 2 * comparison.suspect_now > comparison.trusted_before;
+}
+
 std::vector<std::string> DeviceNight::all_problems() const {
   std::vector<std::string> all = problems;
   if (has_shifted()) all.push_back(shift_sentence(*this));
@@ -187,6 +218,13 @@ std::vector<std::string> DeviceNight::all_problems() const {
 std::vector<std::string> DeviceNight::all_warnings() const {
   std::vector<std::string> all = warnings;
   if (shift() && !has_shifted()) all.push_back(shift_sentence(*this));
+  if (has_lost_times()) all.push_back(lost_times_sentence(*this));
+  if (run && !run->run.validation && last_good && last_good->comparison.base.validation &&
+      last_good->comparison.has_untrusted_base()) {
+    all.emplace_back(
+        "the last good night was timed with the validation layer on: no time could be compared with it, so "
+        "a slower row does not show");
+  }
   return all;
 }
 

@@ -62,6 +62,13 @@ struct ComparisonDigest {
   /// Rows that are right on both sides with different bits in their outputs: rows with exact outputs, whose
   /// reference must have changed, and rows with bounded outputs.
   std::size_t changed_exact = 0, changed_bounded = 0;
+  /// Rows that had a time in the last good run, those of them whose time can be trusted, and those of the
+  /// latter that are SUSPECT now.
+  std::size_t timed_before = 0, trusted_before = 0, suspect_now = 0;
+
+  /// Whether most times of the last good run cannot be trusted themselves, as with the validation layer on,
+  /// so that slower rows do not show.
+  bool has_untrusted_base() const;
 };
 ComparisonDigest digest_of(const RunComparison& comparison);
 
@@ -123,7 +130,11 @@ struct DeviceNight {
   const MachineShift* shift() const;
   /// Whether the machine's shift is a problem of this night: it is large, and was not accepted.
   bool has_shifted() const;
-  /// The problems and warnings, with what is to be said about the machine's shift.
+  /// Whether slower rows may be hidden: the last good night has times that can be trusted, and this one has
+  /// the validation layer on, or is SUSPECT in more than half of these rows.
+  bool has_lost_times() const;
+  /// The problems and warnings, with what is to be said about the machine's shift and times that cannot be
+  /// trusted.
   std::vector<std::string> all_problems() const;
   std::vector<std::string> all_warnings() const;
   NightVerdict verdict() const;

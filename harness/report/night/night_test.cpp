@@ -161,6 +161,46 @@ TEST(NightVerdict, OfAShiftedMachineStillTellsWhatIsSlowerThanThat) {
   EXPECT_NEAR(json.at("comparison").at("rows").at(0).at("net_ratio"), 1.2, 1e-9);
 }
 
+/// Four timed rows; the times of the first `suspects` of them cannot be trusted.
+std::vector<Record> four_times(int suspects) {
+  std::vector<Record> records;
+  for (int i = 0; i < 4; ++i) {
+    records.push_back(test::measured("row" + std::to_string(i), test::blocks({100, 100, 100, 100, 100})));
+    if (i < suspects) records.back().perf->suspect = "its blocks disagree";
+  }
+  return records;
+}
+
+TEST(NightVerdict, SaysThatMostTimesCouldNotBeCompared) {
+  EXPECT_FALSE(compared(four_times(0), four_times(2)).has_lost_times()) << "half of them were";
+  EXPECT_FALSE(compared(four_times(3), four_times(4)).has_lost_times()) << "there is little to lose";
+  EXPECT_EQ(compared(four_times(2), four_times(2)).last_good->comparison.trusted_before, 2U);
+  DeviceNight device = compared(four_times(1), four_times(3));
+  EXPECT_TRUE(device.has_lost_times());
+  EXPECT_EQ(device.verdict(), NightVerdict::Good);
+  const auto warnings = [&] {
+    return nlohmann::json::parse(night_json(night_of({device}))).at("devices").at(0).at("warnings").dump();
+  };
+  EXPECT_THAT(warnings(), HasSubstr("2 of 3 timed rows could not be compared (their times are SUSPECT); the "
+                                    "last good night stays"));
+  EXPECT_THAT(warnings(), HasSubstr("--accept acme"));
+  device.run->run.validation = true;
+  EXPECT_THAT(warnings(), HasSubstr("2 of 3 timed rows could not be compared (validation layer on); "));
+  device.is_accepted = true;
+  EXPECT_THAT(warnings(), HasSubstr("(validation layer on); it was accepted"));
+}
+
+TEST(NightVerdict, SaysThatTheTimesOfTheLastGoodNightCannotBeTrusted) {
+  DeviceNight device = compared(four_times(4), four_times(0));
+  EXPECT_TRUE(device.last_good->comparison.has_untrusted_base());
+  EXPECT_FALSE(device.has_lost_times());
+  device.last_good->comparison.base.validation = true;
+  EXPECT_THAT(night_text(night_of({device})),
+              HasSubstr("  warning the last good night was timed with the validation layer on: no"));
+  device.run->run.validation = true;
+  EXPECT_THAT(night_text(night_of({device})), Not(HasSubstr("  warning "))) << "this one was, too";
+}
+
 TEST(NightVerdict, OfARowThatIsGoneIsARegressionUntilItIsAccepted) {
   DeviceNight device = compared({test::passed("a"), test::passed("b")}, {test::passed("a")});
   EXPECT_EQ(device.regressions(), 1U);

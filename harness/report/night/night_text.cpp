@@ -3,7 +3,8 @@
 #include "harness/device/driver_name.h"
 #include "harness/report/compare/compare_text.h"
 #include "harness/report/night/night.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/row_info.h"
+#include "harness/report/record/run_info.h"
 
 #include <fmt/format.h>
 

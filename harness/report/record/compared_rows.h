@@ -1,8 +1,9 @@
 #pragma once
 
 #include "harness/base/statistics.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/block.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/run_listener.h"
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "harness/report/record/record.h"
+#include "harness/report/record/run_info.h"
 
 #include <string>
 #include <string_view>

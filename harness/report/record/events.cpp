@@ -3,6 +3,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
+#include "harness/report/record/record.h"
 
 #include <fmt/format.h>
 

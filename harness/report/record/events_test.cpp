@@ -2,6 +2,7 @@
 
 #include "harness/base/statistics.h"
 #include "harness/report/journal/report_builder.h"
+#include "harness/report/record/record.h"
 #include "harness/report/record/words.h"
 #include "tests/support/simulated_series.h"
 #include "tests/support/tell.h"

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "harness/report/record/events.h"
-#include "harness/report/record/record.h"
+#include "harness/report/record/block.h"
+#include "harness/report/record/run_info.h"
+#include "harness/report/record/run_listener.h"
 
 #include <array>
 #include <cstddef>

@@ -3,6 +3,7 @@
 #include "harness/base/statistics.h"
 #include "harness/base/status.h"
 #include "harness/base/text.h"
+#include "harness/report/record/block.h"
 #include "harness/report/record/record.h"
 
 #include <fmt/format.h>

@@ -42,11 +42,12 @@ std::vector<std::size_t> different_runs(std::span<const NightSummary> nights) {
 
 void join_runs_with_common_rows(std::span<const NightSummary> nights, std::span<const std::size_t> runs,
                                 JoinedRuns& joined) {
-  std::map<std::tuple<std::string, bool, std::uint32_t>, std::size_t> first;
+  std::map<std::tuple<std::string, bool, bool, std::uint32_t>, std::size_t> first;
   for (const std::size_t run : runs) {
     const HistoryRun& of = nights[run].run;
     for (const NightRow& row : nights[run].rows) {
-      const auto [at, is_new] = first.try_emplace({of.device_key, of.robust_access, row.row}, run);
+      const auto [at, is_new] =
+          first.try_emplace({of.device_key, of.robust_access, of.validation, row.row}, run);
       if (!is_new) joined.join(at->second, run);
     }
   }

@@ -40,6 +40,15 @@ TEST(TracksOf, KeepsRobustRunsApart) {
   EXPECT_THAT(tracks[1].nights, ElementsAre(1));
 }
 
+TEST(TracksOf, KeepsRunsWithTheValidationLayerApart) {
+  std::vector<NightSummary> nights{night("01", "a", {1}), night("02", "a", {1}), night("03", "a", {1})};
+  nights[1].run.validation = true;
+  const std::vector<Track> tracks = tracks_of(nights);
+  ASSERT_EQ(tracks.size(), 2U);
+  EXPECT_THAT(tracks[0].nights, ElementsAre(0, 2));
+  EXPECT_THAT(tracks[1].nights, ElementsAre(1));
+}
+
 TEST(TracksOf, JoinsRunsThroughOthers) {
   const std::vector<NightSummary> nights{night("01", "a", {1}), night("02", "a", {2}),
                                          night("03", "a", {1, 2})};

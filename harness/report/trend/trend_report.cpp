@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -55,8 +56,8 @@ std::string changes_table(const NightSummaries& nights, std::vector<const RowCha
   changes.resize(shown);
   std::vector<std::vector<std::string>> cells{{"ratio", "before us", "now us", "sees from", "id"}};
   for (const RowChange* change : changes) {
-    cells.push_back({fixed(change->ratio(), 2) + "x", significant(change->before_us, 4),
-                     significant(change->after_us, 4), fixed(100 * change->visible, 1) + " %",
+    cells.push_back({fixed(change->ratio(), 2) + "x", readable(change->before_us, 4),
+                     readable(change->after_us, 4), fixed(100 * change->visible, 1) + " %",
                      id_text(nights.numbers.key_of(change->row))});
   }
   std::string text = text_table(cells, {true, true, true, true, false}, view.width);
@@ -99,19 +100,40 @@ std::optional<std::string> begin_of(const TrendQuestion& question, const History
   return days_before(question.until.empty() ? newest.date : question.until, question.days);
 }
 
+/// An option of runs with which times are not compared with those of other runs.
+struct OptionOfTimes {
+  bool HistoryRun::*is_on;
+  const char* without;  ///< sentence about a track of runs without it, beside runs with it
+  const char* with;     ///< the other way round
+};
+
+constexpr std::array<OptionOfTimes, 2> options_of_times{
+    {{&HistoryRun::robust_access, "not compared with the device's robust runs (--robust-access)",
+      "not compared with the device's other runs: these are robust (--robust-access)"},
+     {&HistoryRun::validation,
+      "not compared with the device's runs with the validation layer on (--validation)",
+      "not compared with the device's other runs: these had the validation layer on (--validation)"}}};
+
+/// A sentence for each option that a run of the device had and the newest one of a track had not, or the
+/// other way round.
+std::vector<std::string> other_runs_of_device(const NightSummaries& nights, const HistoryRun& newest) {
+  std::vector<std::string> sentences;
+  for (const OptionOfTimes& option : options_of_times) {
+    const bool is_on = newest.*option.is_on;
+    const auto differs = [&](const NightSummary& night) {
+      return night.run.device_key == newest.device_key && night.run.*option.is_on != is_on;
+    };
+    if (std::ranges::any_of(nights.all, differs))
+      sentences.emplace_back(is_on ? option.with : option.without);
+  }
+  return sentences;
+}
+
 }  // namespace
 
 std::vector<std::string> left_out_of_trend(const NightSummaries& nights, const TrackChanges& found) {
-  std::vector<std::string> sentences;
   const HistoryRun& newest = run_at(nights, *found.track, found.track->nights.size() - 1);
-  const auto is_other_kind = [&](const NightSummary& night) {
-    return night.run.device_key == newest.device_key && night.run.robust_access != newest.robust_access;
-  };
-  if (std::ranges::any_of(nights.all, is_other_kind)) {
-    sentences.emplace_back(
-        newest.robust_access ? "not compared with the device's other runs: these are robust (--robust-access)"
-                             : "not compared with the device's robust runs (--robust-access)");
-  }
+  std::vector<std::string> sentences = other_runs_of_device(nights, newest);
   for (const std::string& line : machine_shift_lines(nights, *found.track, found.machine))
     sentences.push_back("the machine, taken out of the times: " + line);
   if (found.retuned > 0) {

@@ -53,6 +53,14 @@ TEST(TrendText, SaysWhatChangedAndSinceWhen) {
                               "  1.20x         10      12      3.0 %  op/row0 (cold)"));
 }
 
+TEST(TrendText, WritesLongTimesWithoutAnExponent) {
+  SlowerOnTheEighth nights(1);
+  for (NightSummary& night : nights.nights.all) {
+    for (NightRow& row : night.rows) row.time_us *= 1713;
+  }
+  EXPECT_THAT(nights.text({}, {.width = 200}), HasSubstr("  1.20x      17130   20556      3.0 %  op/row0"));
+}
+
 TEST(TrendText, CoversThePeriodThatIsAskedFor) {
   const SlowerOnTheEighth nights(1);
   EXPECT_THAT(nights.text({.days = 2}), HasSubstr("2026-11-08 to 2026-11-10: 0 rows slower"));
@@ -96,6 +104,21 @@ TEST(TrendText, SaysWhatIsNotComparedAndWhatWasTakenOut) {
   }
   EXPECT_THAT(nights.text({}, {.width = 200}),
               HasSubstr("\n1 row is not compared with times from before: their tunables were others\n"));
+}
+
+TEST(TrendText, SaysThatRunsWithTheValidationLayerAreNotCompared) {
+  SlowerOnTheEighth nights(1);
+  NightSummary validated = nights.nights.all.back();
+  validated.run.run_id = "validated";
+  validated.run.validation = true;
+  nights.nights.all.push_back(validated);
+  EXPECT_THAT(
+      nights.text({}, {.width = 200}),
+      HasSubstr("\nnot compared with the device's runs with the validation layer on (--validation)\n"));
+  nights.track.nights = {nights.nights.all.size() - 1};
+  EXPECT_THAT(nights.text({}, {.width = 200}),
+              HasSubstr("\nnot compared with the device's other runs: these had the validation layer on "
+                        "(--validation)\n"));
 }
 
 TEST(TrendText, OneNightIsNoPlural) {

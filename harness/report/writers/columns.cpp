@@ -61,6 +61,11 @@ Column robust_access_column() {
           [](const RunInfo& run, const Record&) { return flag(run.robust_access); }};
 }
 
+Column validation_column() {
+  return {"validation", "flag", "true: the validation layer was on, which takes time (--validation)",
+          [](const RunInfo& run, const Record&) { return flag(run.validation); }};
+}
+
 // The hash of the timed outputs, else of the judged ones.
 Column any_output_hash_column() {
   return {"output_hash", "hash", "hash of the logical outputs", [](const RunInfo&, const Record& record) {
@@ -82,7 +87,8 @@ std::vector<Column> history_columns() {
                  named(case_columns(), {"tune"}),
                  named(program_columns(), {"program_hash"}),
                  {robust_access_column()},
-                 named(case_columns(), {"tuned"})});
+                 named(case_columns(), {"tuned"}),
+                 {validation_column()}});
 }
 
 std::vector<Column> pivot_case_columns() {

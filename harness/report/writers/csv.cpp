@@ -180,7 +180,7 @@ using Cells = std::vector<std::string>;
 constexpr std::array names = {"run_id",       "date",          "device",         "device_key",  "driver",
                               "commit",       "case",          "mode",           "cache",       "status",
                               "time_us_p50",  "ci_pct",        "err_over_bound", "output_hash", "tune",
-                              "program_hash", "robust_access", "tuned"};
+                              "program_hash", "robust_access", "tuned",          "validation"};
 /// Summaries of older runs do not have the columns from this one on.
 constexpr std::string_view first_new = "tune";
 /// What `program_hash` was called until schema 3 of the columns.
@@ -204,7 +204,8 @@ enum Place : std::size_t {
   Tune,
   Program,
   RobustAccess,
-  Tuned
+  Tuned,
+  Validation
 };
 
 /// The positions of these columns in the file, as columns may be added.
@@ -272,7 +273,8 @@ HistoryRun run_of(const HistoryLine& line) {
           .device_key = line.text(DeviceKey),
           .driver = line.text(Driver),
           .commit = line.text(Commit),
-          .robust_access = line.text(RobustAccess) == "true"};
+          .robust_access = line.text(RobustAccess) == "true",
+          .validation = line.text(Validation) == "true"};
 }
 
 HistoryRow row_of(const HistoryLine& line) {

@@ -33,7 +33,10 @@ struct HistoryRun {
   std::string device_key;  ///< device_key() (device_name.h)
   std::string driver;
   std::string commit;
-  bool robust_access = false;  ///< its times are not those of other runs; false also in summaries of old runs
+  // With either of these, the times are not those of other runs. Both are false also in summaries of old
+  // runs.
+  bool robust_access = false;  ///< --robust-access
+  bool validation = false;     ///< --validation
 };
 
 /// One row of a summary.

@@ -471,7 +471,7 @@ Told told_by(std::string_view text) {
 
 TEST(History, TellsWhatTheReportTells) {
   RunReport report = test::report_of({test::timed("a", "fused", 2.5), test::failed("b")});
-  report.run.robust_access = true;
+  report.run.robust_access = report.run.validation = true;
   report.records[0].info.tune = "local_size=64";
   report.records[0].info.tuned = "a_tile=2 (line 3)";
   report.records[0].perf->program_hash = "cafe";
@@ -490,6 +490,7 @@ TEST(History, TellsWhatTheReportTells) {
     EXPECT_EQ(told.rows[0].ci_pct, 0.75);
     EXPECT_EQ(told.rows[0].output_hash, "9999aaaabbbbccccddddeeeeffff0000");
     EXPECT_TRUE(told.run.robust_access);
+    EXPECT_TRUE(told.run.validation);
     EXPECT_EQ(told.rows[0].tune, "a_tile=2 local_size=64") << "of the case and of the tuning file";
     EXPECT_EQ(told.rows[0].program, "cafe");
     EXPECT_EQ(told.rows[1].tune, "");
@@ -503,12 +504,23 @@ TEST(History, ReadsASummaryOfBeforeTheColumnsThatAreNew) {
   const std::string text = test::history_csv(test::report_of({test::timed("a", "fused", 2.5)}));
   std::string old;
   for (const std::vector<std::string>& cells : history_rows_of(text))
-    old += csv_row({cells.begin(), cells.end() - 4});
+    old += csv_row({cells.begin(), cells.end() - 5});
   const Told told = told_by(old);
   EXPECT_EQ(told.rows.at(0).time_us, 2.5);
   EXPECT_EQ(told.rows[0].tune, std::nullopt);
   EXPECT_EQ(told.rows[0].program, "");
   EXPECT_FALSE(told.run.robust_access);
+  EXPECT_FALSE(told.run.validation);
+}
+
+TEST(History, ReadsASummaryOfBeforeTheColumnValidation) {
+  RunReport report = test::report_of({test::timed("a", "fused", 2.5)});
+  report.run.robust_access = report.run.validation = true;
+  std::string old;
+  for (const std::vector<std::string>& cells : history_rows_of(test::history_csv(report)))
+    old += csv_row({cells.begin(), cells.end() - 1});
+  EXPECT_TRUE(told_by(old).run.robust_access);
+  EXPECT_FALSE(told_by(old).run.validation);
 }
 
 TEST(History, ReadsASummaryWithTheNamesOfSchema3) {

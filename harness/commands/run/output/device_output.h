@@ -8,7 +8,9 @@
 #include "harness/report/console/console.h"
 #include "harness/report/journal/journal.h"
 #include "harness/report/journal/report_builder.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/block.h"
+#include "harness/report/record/record.h"
+#include "harness/report/record/run_listener.h"
 
 #include <atomic>
 #include <cstddef>

@@ -14,8 +14,9 @@
 #include "harness/engine/run/tuned_rows.h"
 #include "harness/engine/timing/timing_tools.h"
 #include "harness/gpu/gpu.h"
-#include "harness/report/record/events.h"
 #include "harness/report/record/rows_to_run.h"
+#include "harness/report/record/run_info.h"
+#include "harness/report/record/run_listener.h"
 
 #include <cstddef>
 #include <functional>

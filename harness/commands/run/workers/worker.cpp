@@ -16,7 +16,9 @@
 #include "harness/engine/run/planned_rows.h"
 #include "harness/engine/supervision/protocol.h"
 #include "harness/gpu/gpu.h"
-#include "harness/report/record/events.h"
+#include "harness/report/record/row_end.h"
+#include "harness/report/record/run_info.h"
+#include "harness/report/record/run_listener.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -106,18 +106,24 @@ function failureOf({rows, group}) {
 
 function failures(rows) {
   const groups = groupsOf(rows);
-  const failing = groups.reduce((sum, group) => sum + group.rows.length, 0);
+  const numberOf = (name) =>
+    d3.sum(groups.filter((group) => group.rows[0].status_class === name), (group) => group.rows.length);
+  const lost = numberOf("infrastructure");
+  const title =
+    `Failures: ${count(numberOf("failing"))}${lost > 0 ? `, lost or not reached: ${count(lost)}` : ""}`;
   const more = groups.length > most ?
     [note(`and ${plural(groups.length - most, "further kind")}: see the table below.`)] :
     [];
-  return element("div", {id: "failures"}, element("h3", {}, `Failures: ${count(failing)}`),
-    ...groups.slice(0, most).map(failureOf), ...more, ...(failing === 0 ? [note("None.")] : []));
+  return element("div", {id: "failures"}, element("h3", {}, title), ...groups.slice(0, most).map(failureOf),
+    ...more, ...(groups.length === 0 ? [note("None.")] : []));
 }
+
+const notCovered = ["UNSUPPORTED", "SKIPPED", "INVALID", "MISSING", "INTERRUPTED"];
 
 function uncovered(rows) {
   const groups = new Map();
   for (const row of rows) {
-    if (!["UNSUPPORTED", "SKIPPED", "INVALID"].includes(row.status)) continue;
+    if (!notCovered.includes(row.status)) continue;
     const key = [row.device.short_name, row.case.op, row.case.impl, row.status, row.reason].join("\n");
     if (!groups.has(key)) groups.set(key, {row, number: 0});
     groups.get(key).number += 1;
@@ -138,9 +144,9 @@ function column(name, text, value, numeric) {
 
 function uncoveredTable(rows) {
   const groups = uncovered(rows);
-  if (groups.length === 0) return note("Every row that matches the filters was run.");
+  if (groups.length === 0) return note("Every row of the newest runs that matches the filters was run.");
   return sortedTable({
-    caption: "Rows that were not run, by reason",
+    caption: "Rows that were not run or not finished, by reason",
     file: "not-run.csv",
     rows: groups,
     columns: [

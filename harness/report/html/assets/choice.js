@@ -18,6 +18,7 @@ const labels = {
   device: "Device"
 };
 
+// The values of a key; "" stands for rows without one.
 function values(rows, key) {
   const read = {
     status: (row) => row.status,
@@ -26,11 +27,16 @@ function values(rows, key) {
     device: (row) => row.device.short_name
   }[key] ||
     ((row) => row.case[key]);
-  return [...new Set(rows.map(read))].filter((value) => value !== "").sort();
+  return [...new Set(rows.map(read))].sort();
+}
+
+// Whether a filter can tell rows from others.
+function divides(rows, key) {
+  return key === "status" || values(rows, key).length > 1;
 }
 
 function optionsOf(rows, key) {
-  const options = values(rows, key).map((value) => [value, value]);
+  const options = values(rows, key).filter((value) => value !== "").map((value) => [value, value]);
   const classes = key === "status" ? [["failing", "all failing"], ["infrastructure", "infrastructure"]] : [];
   return [
     ["", "all"], ...classes.filter(([name]) => rows.some((row) => row.status_class === name)), ...options
@@ -63,28 +69,34 @@ function searchBox(state) {
 // Drawn only once, as a redrawn box would lose the focus.
 export function drawFilters(core) {
   const state = {};
-  const selects = filterKeys.slice(1)
-                    .map((key) => [key, optionsOf(core.rows, key)])
-                    .filter(([key, options]) => options.length > 2 || key === "status")
-                    .map(([key, options]) => {
-                      const label = choice(labels[key], options, "", (value) => change({[key]: value}));
-                      label.querySelector("select").id = `filter-${key}`;
-                      return label;
-                    });
+  const selects = filterKeys.slice(1).map((key) => {
+    const label = choice(labels[key], optionsOf(core.rows, key), "", (value) => change({[key]: value}));
+    label.querySelector("select").id = `filter-${key}`;
+    label.dataset.divides = divides(core.rows, key);
+    return label;
+  });
   const clear =
     element("button", {type: "button", id: "clear", onclick: () => change(clearFilters())}, "Clear");
   replaceContent("filters", searchBox(state), ...selects, clear,
     element("output", {id: "matching", "aria-live": "polite"}));
 }
 
+// Shows a filter's value, even one that no row has: a link can bring it. A filter that cannot tell rows from
+// others is shown only while it is set, so that it can be taken off.
+function showFilter(key, value) {
+  const select = document.getElementById(`filter-${key}`);
+  if (![...select.options].some((option) => option.value === value))
+    select.append(element("option", {value}, value));
+  select.value = value;
+  const label = select.closest("label");
+  label.hidden = value === "" && label.dataset.divides === "false";
+}
+
 // Shows the state in the boxes, and the number of matching rows.
 export function showFilters(core, state) {
   const search = document.getElementById("search");
   if (document.activeElement !== search) search.value = state.q || "";
-  for (const key of filterKeys.slice(1)) {
-    const select = document.getElementById(`filter-${key}`);
-    if (select) select.value = state[key] || "";
-  }
+  for (const key of filterKeys.slice(1)) showFilter(key, state[key] || "");
   const rows = filtered(core.rows, state);
   document.getElementById("matching").textContent =
     `${count(rows.length)} of ${count(core.rows.length)} rows`;

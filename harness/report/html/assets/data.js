@@ -51,6 +51,7 @@ function derive(row) {
 export async function readCore() {
   const core = await readPart("core");
   const cases = objectsOf(core.cases, core.cases.id.length);
+  cases.forEach((one, number) => Object.assign(one, {number}));
   const rows = objectsOf(core.rows, core.rows.case.length);
   const counts = core.devices.map(() => 0);
   core.devices.forEach((device, number) => Object.assign(device, {number}));

@@ -7,11 +7,62 @@ import {change, changed} from "./state.js";
 
 const levels = [5, 15, 30, 50, 75];  // steps of the colours of shares, in percent
 
-// The rows whose case was timed on several devices.
+// What must be equal in two rows of a case, as in a pivot (harness/report/devices/pivot.cpp).
+const conditions = [
+  {
+    read: (row) => Boolean(row.track.run.robust_access),
+    why: "one of the two runs checked every memory access of its kernels (--robust-access)"
+  },
+  {
+    read: (row) => (row.track.run.device || {}).as_if || "",
+    why: "the two runs did not have the limits of one device (--as-if)"
+  },
+  {read: (row) => row.tunables, why: "the tunables differ"},
+];
+
+const hasPassed = (row) => row.status === "PASS";
+
+// Rows with equal keys measured the same thing.
+function keyOf(row) {
+  return [row.case.number, ...conditions.map(({read}) => read(row))].join("\n");
+}
+
+// Why a row can be compared with none of the others, which are of its case; empty if it can.
+function whyNot(row, others) {
+  let left = hasPassed(row) ? others.filter(hasPassed) : [];
+  if (left.length === 0) return "one of the two did not end with PASS";
+  for (const {read, why} of conditions) {
+    left = left.filter((other) => read(other) === read(row));
+    if (left.length === 0) return why;
+  }
+  return "";
+}
+
+function groupBy(rows, read) {
+  const groups = new Map();
+  for (const row of rows) {
+    const key = read(row);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(row);
+  }
+  return groups;
+}
+
+// The rows that can be compared with a row of another device.
 function sharedRows(rows) {
-  const devices = new Map();
-  for (const row of rows) devices.set(row.case, (devices.get(row.case) || 0) + 1);
-  return rows.filter((row) => devices.get(row.case) > 1);
+  const groups = [...groupBy(rows.filter(hasPassed), keyOf).values()];
+  return [].concat(...groups.filter((group) => group.some((row) => row.device !== group[0].device)));
+}
+
+// For each reason, a sentence about the rows that are not compared with those of a device.
+function notCompared(rows, device) {
+  const there = groupBy(rows.filter((row) => row.device === device), (row) => row.case);
+  const others = rows.filter((row) => row.device !== device && there.has(row.case));
+  const reasons = groupBy(others, (row) => whyNot(row, there.get(row.case)));
+  return [...reasons]
+    .filter(([why]) => why !== "")
+    .map(([why, left]) => `${plural(left.length, "row")} ${
+           left.length === 1 ? "is" : "are"} not compared with ${device.short_name}: ${why}.`);
 }
 
 // The devices that others can be compared with: those that share the most cases first, then the fastest.
@@ -24,28 +75,35 @@ function references(core, common) {
 }
 
 // Ratios of times: their geometric mean.
-function ratioMeasure(text, read, explained) {
-  return {text, read, explained, mean: geometricMean, show: ratioText, isRatio: true};
+function ratioMeasure(text, read, explained, leftOut) {
+  return {text, read, explained, leftOut, mean: geometricMean, show: ratioText, isRatio: true};
 }
 
 function timeMeasure(common, device) {
   const there = new Map();
   for (const row of common)
-    if (row.device === device) there.set(row.case, row.time_us);
+    if (row.device === device) there.set(keyOf(row), row.time_us);
   const isCommon = new Set(common);
   return ratioMeasure(`time / that on ${device.short_name}`,
-    (row) => (isCommon.has(row) && there.has(row.case) ? row.time_us / there.get(row.case) : null),
-    `Geometric mean of time / that on ${
-      device.short_name}, over the rows that both have; above 1 is slower.`);
+    (row) => (isCommon.has(row) && there.has(keyOf(row)) ? row.time_us / there.get(keyOf(row)) : null),
+    `Geometric mean of time / that on ${device.short_name}, over the rows that both have; above 1 is slower.`,
+    (rows) => notCompared(rows, device));
 }
 
-const baseMeasure = ratioMeasure("time / that of the base", (row) => row.over_base,
-  "Geometric mean of time / that of the run it is compared with; above 1 is slower.");
+const isSuspect = (row) => row.verdict === "SUSPECT";
+
+// A time that cannot be trusted is in no mean, as in a comparison (harness/report/compare/compare.cpp).
+const baseMeasure = ratioMeasure("time / that of the base", (row) => (isSuspect(row) ? null : row.over_base),
+  "Geometric mean of time / that of the run it is compared with; above 1 is slower.", (rows) => {
+    const left = rows.filter((row) => isSuspect(row) && row.over_base > 0).length;
+    return left === 0 ? [] : [`${plural(left, "row")} ${left === 1 ? "is" : "are"} SUSPECT and left out.`];
+  });
 
 const shareMeasure = {
   text: "share of the device's ceiling",
   read: (row) => row.pct_peak,
   explained: "Median over the op's rows of their share of the ceiling that each is nearer to.",
+  leftOut: () => [],
   mean: median,
   show: percent,
   isRatio: false
@@ -56,7 +114,7 @@ function measuresOf(core, rows) {
   const common = sharedRows(rows);
   const measures =
     references(core, common).map((device) => [`ratio:${device.short_name}`, timeMeasure(common, device)]);
-  if (rows.some((row) => row.over_base > 0)) measures.push(["base", baseMeasure]);
+  if (rows.some((row) => baseMeasure.read(row) > 0)) measures.push(["base", baseMeasure]);
   measures.push(["share", shareMeasure]);
   return new Map(measures);
 }
@@ -101,6 +159,13 @@ function table(core, cells, measure, range) {
     ops.map((op) => [op, cellsIn(op)]));
 }
 
+// What a measure leaves out. Where no device can be compared with another one, that is said with every
+// measure.
+function sentences(measures, measure, timed) {
+  const compares = [...measures.keys()].some((key) => key.startsWith("ratio:"));
+  return [...measure.leftOut(timed), ...(compares ? [] : notCompared(timed, timed[0].device))];
+}
+
 export function drawHeatMap(core, rows, state) {
   const timed = rows.filter((row) => row.time_us > 0);
   if (timed.length === 0) return replaceContent("heat-map", note("No timed row matches the filters."));
@@ -112,6 +177,7 @@ export function drawHeatMap(core, rows, state) {
   const range = ratioRange([...cells.values()].map((one) => one.value));
   return replaceContent("heat-map", choice("Show", options, name, (value) => change({measure: value})),
     scrolling("Ops and devices", table(core, cells, measure, range)),
-    measure.isRatio ? ratioLegend(range, measure.text) : shareLegend(),
-    note(`${measure.explained} ${count(timed.length)} timed rows.`));
+    measure.isRatio ? ratioLegend(range, measure.text) : shareLegend(), note([
+      measure.explained, `${count(timed.length)} timed rows.`, ...sentences(measures, measure, timed)
+    ].join(" ")));
 }

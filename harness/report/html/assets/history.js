@@ -82,7 +82,7 @@ function drawNights(plot, x, y, nights, unit) {
       `${moment(night.run.date, dates)}: ${
         unit === "µs" ? `${micros(night.value)} µs` : significant(night.value, 3)}, ${night.status}` +
       `; driver ${night.run.driver}; commit ${night.run.commit}${
-        night.hash === undefined ? "" : `; output ${night.hash + 1}`}`,
+        typeof night.hash === "number" ? `; output ${night.hash + 1}` : ""}`,
   });
 }
 
@@ -126,7 +126,8 @@ export function historyFigures(core, row, history, statusNames, width) {
         "Lines mark changes of the driver (d) or the commit (c) between two nights.",
       width));
   }
-  if (history.e) {
+  // Without any finite error there is nothing to draw.
+  if (history.e && history.e.some((error) => typeof error === "number")) {
     const nights = nightsOf(core, row, (place) => {
       const value = typeof history.e[place] === "number" ? history.e[place] : null;
       return Object.assign({value, low: value, high: value}, status(place));

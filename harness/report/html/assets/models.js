@@ -42,6 +42,9 @@ function bySize(steps) {
   return [...groups.values()].sort(([a], [b]) => a.tokens - b.tokens || (a.context || 0) - (b.context || 0));
 }
 
+// Slow models take seconds per token: their rates need digits behind the point.
+const rateText = (rate) => (rate < 100 ? significant(rate, 3) : count(Math.round(rate)));
+
 const milliseconds = (us) => significant(us / 1000, 4);
 
 // What an op would gain at its ceilings; null stands for ceilings that were not measured.
@@ -91,7 +94,7 @@ function rowOf(step, fastest, longest) {
     bound + milliseconds(step.us),
     isWhole(step) && fastest > 0 ? times(step.us / fastest) : "",
     step.at_ceilings_us === null ? "unknown" : bound + milliseconds(step.at_ceilings_us),
-    (isWhole(step) ? "" : "≤ ") + count(Math.round(rate)),
+    (isWhole(step) ? "" : "≤ ") + rateText(rate),
     `${step.layers - step.lacking.length} of ${step.layers}`,
   ];
   return element("tr", {}, element("th", {scope: "row"}, link(rows, step.device.short_name)),

@@ -3,7 +3,7 @@
 
 import {readPart} from "./data.js";
 import {choice, element, heatTable, link, note, replaceContent, scrolling} from "./dom.js";
-import {geometricMean, micros, moment, plural, ratioText, runNames} from "./format.js";
+import {count, geometricMean, micros, moment, plural, ratioText, runNames} from "./format.js";
 import {colourBy, ratioLegend, ratioRange} from "./ratio_scale.js";
 import {change, changed, rowName} from "./state.js";
 import {sortedTable} from "./table.js";
@@ -46,7 +46,8 @@ function linesOf({model, op}) {
   return [["0", "all rows"], ...(model ? [["1", `model ${model}`]] : []), ["2", op]];
 }
 
-// For each line, the geometric means of its rows' ratios: night by night, to the first night.
+// For each line, night by night, the geometric mean of its rows' times / those of the first night, and the
+// number of rows in it; null without rows.
 function meansByLine(timed, places) {
   const lines = new Map();
   for (const {row, history} of timed) {
@@ -61,7 +62,7 @@ function meansByLine(timed, places) {
   }
   const mean = (all, column) => {
     const known = all.map((ratios) => ratios[column]).filter((ratio) => ratio !== null);
-    return known.length > 0 ? geometricMean(known) : null;
+    return known.length > 0 ? {ratio: geometricMean(known), rows: known.length} : null;
   };
   return [...lines.keys()]
     .sort()
@@ -70,9 +71,11 @@ function meansByLine(timed, places) {
 }
 
 function opTable(lines, names, range) {
-  const cell = (ratio) =>
-    (ratio === null ? element("td", {class: "empty"}, "–") :
-                      colourBy(element("td", {class: "heat"}, ratioText(ratio, 3)), range, ratio));
+  const cell = (mean) => {
+    if (mean === null) return element("td", {class: "empty", title: "no row has a time in both nights"}, "–");
+    const attributes = {class: "heat", title: plural(mean.rows, "row")};
+    return colourBy(element("td", attributes, ratioText(mean.ratio, 3)), range, mean.ratio);
+  };
   return heatTable(`Geometric mean of time / that of ${names[0]}`, "op or model", names,
     lines.map(([name, means]) => [name, means.map(cell)]));
 }
@@ -90,15 +93,16 @@ function changesOf(timed, from, until) {
   return changes.sort((a, b) => b.size - a.size);
 }
 
+const caseColumn = {
+  name: "case",
+  text: "case",
+  title: "id of the case; opens its details",
+  isHead: true,
+  value: ({row}) => row.case.id,
+  show: ({row}) => link(changed({row: rowName(row), to: "row"}), row.case.id)
+};
+
 function changeTable(changes, names, dates) {
-  const head = {
-    name: "case",
-    text: "case",
-    title: "id of the case; opens its details",
-    isHead: true,
-    value: ({row}) => row.case.id,
-    show: ({row}) => link(changed({row: rowName(row), to: "row"}), row.case.id)
-  };
   const figure = (name, text, title, value, show) =>
     ({name, text, title, numeric: true, value, show: (line) => show(value(line))});
   return sortedTable({
@@ -106,7 +110,7 @@ function changeTable(changes, names, dates) {
     file: "nights.csv",
     rows: changes,
     columns: [
-      head,
+      caseColumn,
       figure("ratio", "ratio", `time of ${names[1]} / that of ${names[0]}`,
         (line) => line.after / line.before, (ratio) => ratioText(ratio, 3)),
       figure("before_us", `µs, ${names[0]}`, dates[0], (line) => line.before, micros),
@@ -120,6 +124,53 @@ function changePart(changes, names, dates) {
   if (changes.length === 0) return note(`${title}.`);
   return element("details", {open: changes.length <= mostOpen}, element("summary", {}, title),
     changeTable(changes, names, dates));
+}
+
+// The rows that have a time in only one of two nights, with the other one: how they ended there.
+function lostTimesOf(timed, from, until, statusNames) {
+  const lost = [];
+  for (const {row, history} of timed) {
+    const [before, after] = [history.t[from], history.t[until]];
+    if ((before > 0) === (after > 0)) continue;
+    const status = history.s[before > 0 ? until : from];
+    lost.push(
+      {row, before, after, isEarlier: before > 0, status: status < 0 ? "not there" : statusNames[status]});
+  }
+  return lost;
+}
+
+// "10 FAIL in the later one, 2 not there in the earlier one"
+function lostTimeWords(lost) {
+  const counts = new Map();
+  for (const {isEarlier, status} of lost) {
+    const words = `${status} in the ${isEarlier ? "later" : "earlier"} one`;
+    counts.set(words, (counts.get(words) || 0) + 1);
+  }
+  return [...counts].map(([words, number]) => `${count(number)} ${words}`).join(", ");
+}
+
+// Rows without a time in one of the nights are in no mean and in no list of changes: a failure must not hide
+// there.
+function lostTimePart(lost, names, dates) {
+  if (lost.length === 0) return null;
+  const title = `${plural(lost.length, "row")} ${
+    lost.length === 1 ? "has" : "have"} a time in only one of the two nights: ${lostTimeWords(lost)}`;
+  const night = (name, place, read, isLost) => {
+    const value = (line) => (isLost(line) ? line.status : read(line));
+    const show = (line) => (isLost(line) ? line.status : micros(read(line)));
+    return {name, text: `µs, ${names[place]}`, title: dates[place], numeric: true, value, show};
+  };
+  const table = sortedTable({
+    caption: "Rows with a time in only one of the two nights",
+    file: "nights-lost-times.csv",
+    rows: lost,
+    columns: [
+      caseColumn, night("before", 0, (line) => line.before, (line) => !line.isEarlier),
+      night("after", 1, (line) => line.after, (line) => line.isEarlier)
+    ]
+  });
+  return element(
+    "details", {class: "lost-times", open: lost.length <= mostOpen}, element("summary", {}, title), table);
 }
 
 function choices(core, tracks, one, [from, until]) {
@@ -140,7 +191,7 @@ export async function drawNights(core, rows, state) {
   const one = tracks.find(({name}) => name === state["nights-on"]) ||
     tracks.find(({track}) => rows.some((row) => row.track === track)) || tracks[0];
   const [from, until] = chosen(core, one.track, state);
-  const {rows: histories} = await readPart(`history-${one.device.number}`);
+  const {rows: histories, words: statusNames} = await readPart(`history-${one.device.number}`);
   const timed = rows.filter((row) => row.track === one.track && histories[row.place].t)
                   .map((row) => ({row, history: histories[row.place]}));
   const head = choices(core, tracks, one, [from, until]);
@@ -152,10 +203,12 @@ export async function drawNights(core, rows, state) {
   const names = runNames(runs.map((run) => run.date));
   const places = placesBetween(from, until);
   const lines = meansByLine(timed, places);
-  const range = ratioRange([].concat(...lines.map(([, means]) => means)).filter((ratio) => ratio !== null));
-  const changes = changesOf(timed, from, until);
+  const means = [].concat(...lines.map(([, all]) => all)).filter((mean) => mean !== null);
+  const range = ratioRange(means.map((mean) => mean.ratio));
+  const pair = [[names[from], names[until]], [runs[from].date, runs[until].date]];
   return replaceContent("nights", head,
     scrolling("Ops and nights", opTable(lines, places.map((place) => names[place]), range)),
     ratioLegend(range, "ratios of times"),
-    changePart(changes, [names[from], names[until]], [runs[from].date, runs[until].date]));
+    lostTimePart(lostTimesOf(timed, from, until, statusNames), ...pair),
+    changePart(changesOf(timed, from, until), ...pair));
 }

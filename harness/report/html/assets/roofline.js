@@ -7,7 +7,7 @@ import {count, micros, percent, short, significant} from "./format.js";
 import {availableWidth, bottomAxis, drawing, kindClass, leftAxis, legend, logScale, logTicks, readPoints, symbolPath} from "./plot.js";
 import {change, changed, rowName} from "./state.js";
 
-const most = 6000;  // points that are drawn
+const most = 6000;  // points of a device that are drawn in a picture
 
 function kindOf(row) {
   return Math.max(0, ceilingNames.indexOf(row.ceiling));
@@ -27,11 +27,29 @@ function describe(row, sides) {
     `${percent(row.pct_peak)} of its ceiling${limit}`;
 }
 
+// The rows of a side that are drawn: if there are too many, those with the most to gain.
+function drawnRows(side, wanted) {
+  const rows = side.rows.filter(wanted);
+  if (rows.length <= most) return rows;
+  return rows.sort((a, b) => (b.us_to_gain || 0) - (a.us_to_gain || 0)).slice(0, most);
+}
+
+// What a caption says about rows that are not drawn.
+function leftOut(sides, wanted) {
+  return sides.map((side) => [side, side.rows.filter(wanted).length])
+    .filter(([, number]) => number > most)
+    .map(([side, number]) => `; ${sides.length > 1 ? `of ${side.device.short_name}, ` : ""}the ${
+           count(most)} with the most to gain of ${count(number)} are drawn`)
+    .join("");
+}
+
 // Draws the rows as marks. Those of a second device are hollow, as they would hide the first one's.
 function drawPoints(plot, sides, wanted, x, y) {
   const points = [].concat(...sides.map(
-    (side) => side.rows.filter(wanted).slice(0, most).map(
-      (row) => ({row, kind: markOf(sides, side, row), isHollow: side.place > 0, x: x(row), y: y(row)}))));
+    (side) =>
+      drawnRows(side, wanted)
+        .map(
+          (row) => ({row, kind: markOf(sides, side, row), isHollow: side.place > 0, x: x(row), y: y(row)}))));
   plot.svg.append("g")
     .selectAll("path")
     .data(points)
@@ -79,7 +97,8 @@ function computePlot(sides, width) {
   nameLines(plot, [].concat(...sides.map((side) => drawRoofs(plot, sides, side, x, y))));
   const told = drawPoints(plot, sides, hasOperations, (row) => x(row.intensity), (row) => y(row.gops));
   raiseNames(plot);
-  return figure("roofline-compute", "Rows with operations", width, plot, told);
+  return figure(
+    "roofline-compute", `Rows with operations${leftOut(sides, hasOperations)}`, width, plot, told);
 }
 
 function bandwidthPlot(sides, width) {
@@ -99,7 +118,8 @@ function bandwidthPlot(sides, width) {
       .filter((name) => name));
   const told = drawPoints(plot, sides, () => true, (row) => x(row.bytes), (row) => y(row.gbps));
   raiseNames(plot);
-  return figure("roofline-bandwidth", "All rows, by the bytes they move", width, plot, told);
+  return figure(
+    "roofline-bandwidth", `All rows, by the bytes they move${leftOut(sides, () => true)}`, width, plot, told);
 }
 
 function newestCeilings(device) {

@@ -34,7 +34,7 @@ function tiles(device, rows) {
   const list =
     [tile(failing, failing === 1 ? "failure" : "failures", Object.assign({status: "failing"}, named), "bad")];
   if (lost > 0)
-    list.push(tile(lost, "lost or not finished", Object.assign({status: "infrastructure"}, named), "bad"));
+    list.push(tile(lost, "lost or not reached", Object.assign({status: "infrastructure"}, named), "bad"));
   if (!device.tracks.some((track) => track.base)) return list;
   const verdicts = d3.nest().key((row) => row.verdict).rollup((group) => group.length).object(rows);
   for (const verdict of [...always, ...others]) {
@@ -71,6 +71,9 @@ function circumstances(track) {
     terms.push(...term("compared with", `the run of ${moment(track.base.date, dates)}`,
       track.base.other_device ? ", on another device: times are not judged" : ""));
   if (track.base && track.base.shift) terms.push(...term("the machine itself", track.base.shift));
+  if (run.robust_access) terms.push(...term("robust access", "on: every kernel checks each memory access"));
+  if (run.device.as_if) terms.push(...term("limits of", `${run.device.as_if} (--as-if)`));
+  if (run.validation) terms.push(...term("validation layer", "on"));
   return element("dl", {}, ...terms);
 }
 
@@ -87,9 +90,15 @@ function changeTable(changes) {
                        element("td", {"data-label": "now"}, value(what, now, before))))));
 }
 
+// Kernels are in the binary: without its hash, as in old journals, nothing is known about them.
+function knowsKernels({inputs}) {
+  return Boolean(inputs && inputs.binary);
+}
+
 function environment(track) {
   if (!track.base) return null;
-  if (track.base.changes.length === 0) return note("Driver, kernels, ceilings and machine are unchanged.");
+  if (track.base.changes.length === 0)
+    return note(`Driver, ${knowsKernels(track.run) ? "kernels, " : ""}ceilings and machine are unchanged.`);
   return element("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": "What changed"},
     changeTable(track.base.changes));
 }
@@ -123,6 +132,12 @@ function card(device, rows) {
     note(plural(rows.length, "row")), without, ...parts.reduce((all, part) => all.concat(part), []));
 }
 
+// A sentence for each device whose run did not finish.
+function unfinished(core) {
+  return core.devices.filter((device) => device.tracks.some((track) => !track.complete))
+    .map((device) => `${device.short_name}: the run did not finish.`);
+}
+
 // A sentence for each machine that was slower or faster than when its base ran.
 function shifts(core) {
   const sentences = [];
@@ -133,14 +148,39 @@ function shifts(core) {
   return sentences;
 }
 
+const speedVerdicts = ["FASTER", "SLOWER", "SAME", "ENVIRONMENT"];
+
+function isJudgedByTime(row) {
+  return row.over_base > 0 && !row.track.base.other_device && speedVerdicts.includes(row.verdict);
+}
+
+// That none became slower is known only if the time of some row was judged.
+function speedWords(rows) {
+  const slower = rows.filter((row) => row.verdict === "SLOWER").length;
+  if (slower > 0) return [`${count(slower)} became slower`];
+  return rows.some(isJudgedByTime) ? ["none became slower"] : [];
+}
+
+// Rows that a comparison says nothing about: they may be slower.
+function unjudgedWords(rows) {
+  return ["GONE", "SUSPECT"]
+    .map((verdict) => [verdict, rows.filter((row) => row.verdict === verdict).length])
+    .filter(([, number]) => number > 0)
+    .map(([verdict, number]) => `${plural(number, "row")} ${number === 1 ? "is" : "are"} ${verdict}`);
+}
+
 function sentence(core) {
-  const failing = core.rows.filter((row) => row.status_class === "failing").length;
-  const slower = core.rows.filter((row) => row.verdict === "SLOWER").length;
-  const judged = core.devices.some((device) => device.tracks.some((track) => track.base));
-  const first = failing === 0 ? "No row fails" : `${plural(failing, "row")} fail`;
-  const second = !judged ? "" : slower === 0 ? ", none became slower" : `, ${count(slower)} became slower`;
+  const numberOf = (name) => core.rows.filter((row) => row.status_class === name).length;
+  const failing = numberOf("failing");
+  const lost = numberOf("infrastructure");
+  const first =
+    failing === 0 ? "No row fails" : `${plural(failing, "row")} ${failing === 1 ? "fails" : "fail"}`;
+  const parts = [
+    first, ...(lost > 0 ? [`${plural(lost, "row")} lost or not reached`] : []), ...speedWords(core.rows),
+    ...unjudgedWords(core.rows)
+  ];
   const rows = `${plural(core.rows.length, "row")} on ${plural(core.devices.length, "device")}`;
-  return [`${first}${second}: ${rows}.`, ...shifts(core)].join(" ");
+  return [`${parts.join(", ")}: ${rows}.`, ...unfinished(core), ...shifts(core)].join(" ");
 }
 
 // The verdict on the night is the page's own: what the night's mail says, the page says.
