@@ -1,7 +1,7 @@
 #include "ops/convolution/conv1d.h"
 
 #include "ops/common/unit_error.h"
-#include "ops/convolution/tensors.h"
+#include "ops/convolution/positions.h"
 #include "ops/linear/tensors.h"
 #include "references/matmul/matmul.h"
 

@@ -2,6 +2,7 @@
 
 #include "harness/op/op.h"
 #include "ops/common/tensor_at.h"
+#include "ops/convolution/positions.h"
 #include "references/convolution/convolution.h"
 
 #include <cstddef>
@@ -40,18 +41,6 @@ std::vector<Form> channel_word_forms(Layout first);
 /// The tensor x or y of real values, channels-packed.
 TensorSpec real_images(std::string_view name, const references::Convolution& conv);
 TensorSpec int8_images(std::string_view name, const references::Convolution& conv, std::vector<Form> forms);
-
-/// One axis of a convolution: y[i] sums x[i * stride - padding + tap * dilation] over the taps. Transposed:
-/// x[i] is added to y at that place.
-struct ConvolutionAxis {
-  std::int64_t x = 1, y = 1;  ///< lengths
-  std::int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
-  bool transposed = false;
-};
-
-/// The number of places of x that some tap meets: a stride may pass over the others, and y may end before
-/// them.
-std::int64_t positions_met(const ConvolutionAxis& axis);
 
 /// The tensors of every convolution: x, w, w_scale, bias where the op has it, y.
 std::vector<TensorSpec> convolution_tensors(const references::Convolution& conv, TensorSpec x, TensorSpec y);

@@ -90,11 +90,12 @@ TEST(Output, EveryReaderTakesAnOutputFolderARunADeviceAndAJournal) {
   ASSERT_EQ(desk.assay({"run"}).exit_code, 0);
   const std::string device = "assay-out/" + device_folder(desk.folder / "assay-out").filename().string();
   const std::string run = fs::canonical(desk.folder / device).parent_path();
+  ASSERT_EQ(desk.assay({"run", "--out", "other"}).exit_code, 0);
   for (const std::string& report : {std::string("assay-out"), device, run, device + "/journal.jsonl"}) {
     EXPECT_EQ(desk.assay({"report", report}).exit_code, 0) << report;
     EXPECT_EQ(desk.assay({"show", report, "small/1x16x4x4/4W4C.4W4C"}).exit_code, 0) << report;
     EXPECT_EQ(desk.assay({"pivot", report}).exit_code, 0) << report;
-    EXPECT_EQ(desk.assay({"compare", report, report}).exit_code, 0) << report;
+    EXPECT_EQ(desk.assay({"compare", report, "other"}).exit_code, 0) << report;
   }
 }
 

@@ -4,7 +4,7 @@
 #include "harness/base/text.h"
 #include "harness/gpu/commands/submission.h"
 #include "harness/gpu/device/limits.h"
-#include "harness/gpu/memory/memory_pool.h"
+#include "harness/gpu/memory/kept_memory.h"
 
 #include <fmt/format.h>
 
@@ -130,10 +130,7 @@ VkResult allocate_memory(Device::State& device, const VkMemoryAllocateInfo& info
     return device.table.vk.vkAllocateMemory(device.table.device, &info, nullptr, &memory);
   };
   const VkResult first = ask();
-  MemoryPool& pool = memory_pool_of(device);
-  if (!is_out_of_memory(first) || pool.kept_bytes() == 0) return first;
-  pool.clear();
-  return ask();
+  return is_out_of_memory(first) && free_kept_memory(device) ? ask() : first;
 }
 
 }  // namespace
@@ -147,7 +144,7 @@ MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32
   properties_ = kind.propertyFlags;
   const std::string doing = fmt::format("allocating {} for {} on '{}' (its heap has {})", bytes_text(bytes),
                                         what, device.info().name, bytes_text(heap));
-  if (device.allocations >= physical.max_allocations) memory_pool_of(device).clear();
+  if (device.allocations >= physical.max_allocations) free_kept_memory(device);
   if (device.allocations >= physical.max_allocations) {
     throw OutOfMemory(fmt::format("{}: maxMemoryAllocationCount is {}", doing, physical.max_allocations));
   }

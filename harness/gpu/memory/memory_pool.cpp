@@ -1,5 +1,7 @@
 #include "harness/gpu/memory/memory_pool.h"
 
+#include "harness/gpu/memory/kept_memory.h"
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -80,6 +82,13 @@ MemoryPool& memory_pool_of(Device::State& device) {
   std::call_once(device.memory_pool_made,
                  [&] { device.memory_pool = std::make_unique<MemoryPool>(device, most_kept_of_any); });
   return static_cast<MemoryPool&>(*device.memory_pool);
+}
+
+bool free_kept_memory(Device::State& device) {
+  MemoryPool& pool = memory_pool_of(device);
+  if (pool.kept_bytes() == 0) return false;
+  pool.clear();
+  return true;
 }
 
 }  // namespace assay::gpu
