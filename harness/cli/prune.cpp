@@ -23,10 +23,12 @@ void declare_prune(CLI::App& app, app::PruneOptions& options) {
   app.add_flag("--dry-run", options.dry_run, "Print what would be removed, and remove nothing");
   app.footer(
       "Never removed: the newest report of each device, the target of any link below the folder (latest, "
-      "last-good/...) except links of a judged night into itself, reports that a run is writing, reports in "
-      "a subfolder that may be a night and was not judged (it has no nightly.json), and files that assay did "
-      "not write. Only folders runs/<run>/<device>/ with a journal and no foreign files are removed, and "
-      "judged nights that hold nothing else. No link is followed. Exit code: 0 done, 2 usage, 3 something "
+      "last-good/...) except links of a night into itself, reports that a run is writing, reports in a "
+      "subfolder that is no night (it has neither nightly.json nor plan), and files that assay did not "
+      "write. "
+      "Only folders runs/<run>/<device>/ with a journal and no foreign files are removed, and nights that "
+      "hold "
+      "nothing else. No link is followed. Exit code: 0 done, 2 usage, 3 something "
       "could not be removed.");
 }
 

@@ -46,7 +46,7 @@ TEST(CasePaths, AreOutsideOfWhatIsNotTrusted) {
               Not(HasSubstr("the submission's")));
 }
 
-TEST(ExpectationFiles, OfAFolderWithoutAnyAreAnError) {
+TEST(ExpectationFiles, OfAFolderOfOtherFilesAreAnError) {
   const test::TemporaryFolder folder;
   folder.write("rules/gpu.yml", "device: a\n");
   const std::vector<std::filesystem::path> places{folder / "rules"};
@@ -54,6 +54,9 @@ TEST(ExpectationFiles, OfAFolderWithoutAnyAreAnError) {
               HasSubstr("there is no file with rules (*.yaml) in the folder '" + places[0].string() + "'"));
   const std::filesystem::path rules = folder.write("rules/gpu.yaml", "device: a\n");
   EXPECT_EQ(expectation_files(places), std::vector{rules});
+  const std::vector<std::filesystem::path> retired{folder / "retired"};
+  std::filesystem::create_directory(retired[0]);
+  EXPECT_TRUE(expectation_files(retired).empty()) << "the last rule may be deleted";
 }
 
 TEST(NothingSelected, NamesTheIdsNearestToAFilter) {

@@ -65,19 +65,26 @@ constexpr std::array first_operations{Feature::SubgroupArithmetic, Feature::Subg
 constexpr std::array later_operations{Feature::SubgroupVote, Feature::SubgroupBallot,
                                       Feature::SubgroupShuffleRelative, Feature::SubgroupClustered,
                                       Feature::SubgroupQuad};
+constexpr std::array later_values{Feature::UniformStorage8, Feature::UniformStorage16, Feature::MemoryModel,
+                                  Feature::MemoryModelDeviceScope};
 
-/// Profiles and reports of an older assay name fewer features. One with some operations of subgroups and none
-/// of the later ones does not know these: such a feature is then as the device has it. So is the memory model
-/// where the profile's version of Vulkan requires it.
+/// Profiles and reports of an older assay name fewer features, none of the later ones. What these then are is
+/// as the device has it where the profile has what came with them: other operations of subgroups, storage
+/// buffers of such values, cooperative matrices (which need the memory model). Vulkan 1.3 requires the memory
+/// model, too.
 bool may_have(const DeviceInfo& profile, Feature feature) {
   const auto has = [&](Feature one) { return profile.has(one); };
   if (has(feature)) return true;
-  if (std::ranges::find(later_operations, feature) != later_operations.end()) {
-    return std::ranges::any_of(first_operations, has) && std::ranges::none_of(later_operations, has);
-  }
+  const bool is_older =
+      std::ranges::none_of(later_operations, has) && std::ranges::none_of(later_values, has);
+  if (std::ranges::find(later_operations, feature) != later_operations.end())
+    return is_older && std::ranges::any_of(first_operations, has);
+  if (feature == Feature::UniformStorage8) return is_older && has(Feature::Storage8);
+  if (feature == Feature::UniformStorage16) return is_older && has(Feature::Storage16);
   const bool is_memory_model = feature == Feature::MemoryModel || feature == Feature::MemoryModelDeviceScope;
-  return is_memory_model &&
-         (profile.api_version.starts_with("1.3") || profile.api_version.starts_with("1.4"));
+  const bool has_matrices = has(Feature::CooperativeMatrixKhr) || has(Feature::CooperativeMatrixNv);
+  return is_memory_model && (profile.api_version.starts_with("1.3") ||
+                             profile.api_version.starts_with("1.4") || (is_older && has_matrices));
 }
 
 std::vector<Feature> features_of_both(const DeviceInfo& real, const DeviceInfo& other) {

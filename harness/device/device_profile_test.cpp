@@ -286,7 +286,11 @@ TEST(RestrictedDevice, HasTheOperationsOfSubgroupsThatAnOlderProfileDoesNotName)
   const auto as = [](const DeviceInfo& other) { return restricted(rich_device(), {"x", other}); };
   EXPECT_TRUE(as(older).has(Feature::SubgroupVote));
   EXPECT_TRUE(as(older).has(Feature::SubgroupBallot));
-  EXPECT_FALSE(as(older).has(Feature::UniformStorage8));
+  EXPECT_FALSE(as(older).has(Feature::UniformStorage8)) << "it has no storage of such values either";
+  older.features.insert(older.features.end(), {Feature::Storage8, Feature::CooperativeMatrixKhr});
+  EXPECT_TRUE(as(older).has(Feature::UniformStorage8));
+  EXPECT_FALSE(as(older).has(Feature::UniformStorage16));
+  EXPECT_TRUE(as(older).has(Feature::MemoryModel)) << "its matrices need it";
   DeviceInfo newer = older;
   newer.features.push_back(Feature::SubgroupVote);
   EXPECT_TRUE(as(newer).has(Feature::SubgroupVote));

@@ -118,14 +118,14 @@ def model(tries):
 
 def readers(tries):
     """The commands that read a report, each with the report's place left open."""
-    base = tries.base / "out"
+    base, older = tries.base / "out", older_run(tries)
     return [lambda folder: ["report", folder], lambda folder: ["report", folder, "--salvage"],
-            lambda folder: ["compare", base, folder], lambda folder: ["show", folder, "*1x32*"],
+            lambda folder: ["compare", older, folder], lambda folder: ["show", folder, "*1x32*"],
             lambda folder: ["show", folder, "--worst"], lambda folder: ["summary", base, folder],
             lambda folder: ["pivot", folder, base], lambda folder: ["page", "-", base, folder],
             lambda folder: ["merge", folder / "merged", folder],
             lambda folder: ["export", folder, "--sqlite", folder / "runs.db", "--openmetrics", "-"],
-            lambda folder: ["compare", folder, base, "--json", "-"]]
+            lambda folder: ["compare", folder, older, "--json", "-"]]
 
 
 def read_reports(tries, kind, prepare):

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 
+from inputs import older_run
 from tries import CASES, Result, complaint, reports_complaint
 
 SHADER_S, SHADER_KIB = 60, (2 << 20) + (1 << 18)  # limits for shaders: the compiler's own, plus the rest of the process
@@ -138,7 +139,7 @@ def sent(tries):
         text = tries.journal.replace(b'"--budget"', words, 1)
         journal.write_bytes(text[:text.rindex(b'{"event":"begin"')])
         for command, codes in ((("run", "--resume", out), (2,)), (("report", out), (0, 3)),
-                               (("compare", out, out), (0, 1)), (("page", "-", out), (0,))):
+                               (("compare", older_run(tries), out), (0, 1)), (("page", "-", out), (0,))):
             result = tries.assay(*command)
             wrong = complaint(result, codes, tries.sanitized)
             if loot.exists():
@@ -162,7 +163,7 @@ def special(tries):
         tries.note("special", result, wrong and f"{name}: {wrong}")
 
     attempt("dumps", (3,), *run, place / "dumps", "--dump", place / "file")
-    attempt("noise", (2, 3), "compare", tries.base / "out", tries.base / "out", "--run-noise", "/dev/zero")
+    attempt("noise", (2, 3), "compare", older_run(tries), tries.base / "out", "--run-noise", "/dev/zero")
     for name, put in IRREGULAR.items():
         folder = place / name
         for sub in ("s/expectations", "cache", "r", "n"):

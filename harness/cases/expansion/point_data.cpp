@@ -160,11 +160,13 @@ std::optional<std::string> outside_dtype(const TensorSpec& tensor, double consta
   const bool is_half = tensor.dtype == DType::F16;
   const double largest = is_half ? 65504 : 0x1.fffffep127;
   const double smallest = is_half ? 0x1p-24 : 0x1p-149;
-  if (std::fabs(constant) > largest) {
+  // What is rounded to them may be written: 3.4028235e38, 1e-45.
+  const double first_infinite = is_half ? 65520 : 0x1.ffffffp127;
+  if (std::fabs(constant) >= first_infinite) {
     return fmt::format("values of '{}' are {}, whose largest is {}, got {}", tensor.name,
                        name_of(tensor.dtype), largest, constant);
   }
-  if (tensor.domain.role == FillRole::Scale && constant < smallest) {
+  if (tensor.domain.role == FillRole::Scale && constant <= smallest / 2) {
     return fmt::format("'{}' is a scale: as {} every value must be at least {}, got {}", tensor.name,
                        name_of(tensor.dtype), smallest, constant);
   }

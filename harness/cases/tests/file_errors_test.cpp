@@ -407,7 +407,8 @@ TEST_F(NpyErrors, AConstantIsANumberOfTheDtype) {
   EXPECT_EQ(error_of("dtype: f16\n    fill: {x: {constant: -65504}}"), "");
   EXPECT_THAT(error_of("fill: {scale: {constant: 1e300}}"), HasSubstr("values of 'scale' are f32"));
   EXPECT_THAT(error_of("fill: {scale: {constant: 1e-300}}"), HasSubstr("'scale' is a scale: as f32 every"));
-  EXPECT_EQ(error_of("fill: {scale: {constant: 3e38}}"), "");
+  EXPECT_EQ(error_of("fill: {scale: {constant: 3.4028235e+38}}"), "") << "it is rounded to the largest";
+  EXPECT_EQ(error_of("fill: {scale: {constant: 1e-45}}"), "") << "it is rounded to the smallest";
 }
 
 TEST_F(NpyErrors, DoublesMayStayForABoundedOutput) {

@@ -263,7 +263,7 @@ class Scan {
         add_link(entry.path(), night.path);
         return leads_out(entry.path()) ? name + ", a link that leads out of it" : "";
       case fs::file_type::regular:
-        night.was_judged = night.was_judged || name == nightly_json_name;
+        night.is_night = night.is_night || name == nightly_json_name || name == plan_name;
         return is_night_file(name) ? "" : name;
       case fs::file_type::directory:
         if (name == folder_of_runs) return scan_runs(entry.path(), night.path);

@@ -40,7 +40,7 @@ struct FarmShards {
 struct FarmNight {
   std::filesystem::path path;
   std::uintmax_t bytes = 0;  ///< size of everything in it
-  bool was_judged = false;   ///< it has a nightly.json
+  bool is_night = false;     ///< it has a nightly.json, or the plan of one that was cut short
   std::string foreign;       ///< an entry that does not belong to a night; empty: none
 };
 

@@ -35,7 +35,7 @@ class Planner {
   Planner(const FarmTree& tree, const PruneRules& rules) : tree_(tree), rules_(rules) {
     for (const FarmNight& night : tree.nights) {
       if (!night.foreign.empty()) foreign_[night.path] = night.foreign;
-      if (!night.was_judged) unjudged_.insert(night.path);
+      if (!night.is_night) no_nights_.insert(night.path);
     }
     for (const FarmReport& report : tree.reports) {
       if (report.is_written) written_.insert(report.root);
@@ -82,7 +82,9 @@ class Planner {
   }
 
   /// Nobody said that such a folder is a night: it may be any output folder.
-  static std::string not_judged(const fs::path& folder) { return folder.string() + " is not a judged night"; }
+  static std::string no_night(const fs::path& folder) {
+    return folder.string() + " is no night: it has neither nightly.json nor plan";
+  }
 
   /// Why a report is kept; empty: it is removed. `age`: number of newer reports of the device.
   std::string why_kept(const FarmReport& report, std::size_t age) const {
@@ -92,7 +94,7 @@ class Planner {
       return "the link " + link + " points to it";
     if (!report.foreign.empty()) return "it holds " + report.foreign;
     if (!report.root.empty() && written_.contains(report.root)) return "runs of its night have not ended";
-    if (unjudged_.contains(report.root)) return not_judged(report.root);
+    if (no_nights_.contains(report.root)) return no_night(report.root);
     if (const auto night = foreign_.find(report.root); night != foreign_.end())
       return "its night holds " + night->second;
     if (!rules_.keep && rules_.begun_before.empty()) return "only shards are removed";
@@ -154,7 +156,7 @@ class Planner {
     if (shards.is_written) return "a run is writing them";
     if (const std::string link = link_to(shards.path); !link.empty())
       return "the link " + link + " points to them";
-    if (unjudged_.contains(shards.night)) return not_judged(shards.night);
+    if (no_nights_.contains(shards.night)) return no_night(shards.night);
     if (!shards.foreign.empty()) return "they hold " + shards.foreign;
     if (!is_merged(shards)) return "no complete report was merged from them";
     if (!rules_.shards) return "--shards removes merged ones";
@@ -179,7 +181,7 @@ class Planner {
   const PruneRules& rules_;
   PrunePlan plan_;
   std::map<fs::path, std::string> foreign_;       ///< by night
-  std::set<fs::path> unjudged_;                   ///< folders in the place of nights, without a verdict
+  std::set<fs::path> no_nights_;                  ///< folders in the place of nights
   std::set<fs::path> written_;                    ///< nights with a run that has not ended
   std::set<fs::path> kept_roots_;                 ///< roots of reports that are kept
   std::pair<std::string, fs::path> newest_root_;  ///< id of the newest run, and its root

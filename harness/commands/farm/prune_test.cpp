@@ -39,7 +39,7 @@ FarmReport report_of(int day, const std::string& slug, const std::string& root) 
 FarmTree farm_of(int nights, const std::vector<std::string>& devices) {
   FarmTree tree;
   for (int day = 1; day <= nights; ++day) {
-    tree.nights.push_back({.path = night_name(day), .bytes = 150, .was_judged = true});
+    tree.nights.push_back({.path = night_name(day), .bytes = 150, .is_night = true});
     for (const std::string& device : devices) tree.reports.push_back(report_of(day, device, night_name(day)));
   }
   return tree;
@@ -141,19 +141,20 @@ TEST(PrunePlan, KeepsWhatIsNotOurs) {
   EXPECT_EQ(why_kept(farm, {.keep = 1}, 1, "other"), "its night holds my folder");
 }
 
-TEST(PrunePlan, AFolderThatIsNoJudgedNightIsKept) {
+TEST(PrunePlan, AFolderThatIsNoNightIsKept) {
   FarmTree farm = farm_of(2, {"acme"});
-  farm.nights[0].was_judged = false;
+  farm.nights[0].is_night = false;
   farm.shards = {{.path = "2026-01-01/shards/acme", .night = night_name(1), .slug = "acme", .bytes = 40}};
   const PruneRules rules{.keep = 1, .shards = true};
   EXPECT_THAT(removals(farm, rules), IsEmpty());
-  EXPECT_EQ(why_kept(farm, rules, 1), "2026-01-01 is not a judged night");
-  EXPECT_EQ(plan_prune(farm, rules).shards.at(0).why, "2026-01-01 is not a judged night");
+  EXPECT_EQ(why_kept(farm, rules, 1), "2026-01-01 is no night: it has neither nightly.json nor plan");
+  EXPECT_EQ(plan_prune(farm, rules).shards.at(0).why,
+            "2026-01-01 is no night: it has neither nightly.json nor plan");
 }
 
 TEST(PrunePlan, ANightWithoutReportsStays) {
   FarmTree farm = farm_of(2, {"acme"});
-  farm.nights.push_back({.path = "2025-12-31", .was_judged = true});
+  farm.nights.push_back({.path = "2025-12-31", .is_night = true});
   EXPECT_THAT(removals(farm, {.keep = 1}), ElementsAre(night_name(1)));
 }
 
@@ -429,7 +430,7 @@ TEST_F(Prune, KeepsNightsThatHoldWhatIsNotOurs) {
   EXPECT_TRUE(fs::exists(night(1) / "acme/journal.jsonl"));
   EXPECT_TRUE(fs::exists(night(2) / "acme/journal.jsonl"));
   EXPECT_TRUE(fs::exists(night(3) / "verdict.txt"));
-  EXPECT_TRUE(fs::exists(night(3) / "runs" / run_id(3))) << "it is no judged night";
+  EXPECT_TRUE(fs::exists(night(3) / "runs" / run_id(3))) << "it is no night";
 }
 
 TEST_F(Prune, KeepsOutputFoldersWhoseLinksLeadToTheirNewestRuns) {
@@ -438,7 +439,7 @@ TEST_F(Prune, KeepsOutputFoldersWhoseLinksLeadToTheirNewestRuns) {
   EXPECT_EQ(prune({.keep = 1}), ExitCode::Fine);
   EXPECT_TRUE(fs::exists(farm / "before/acme/journal.jsonl")) << "the target of a link";
   EXPECT_TRUE(fs::exists(farm / "before/runs" / run_id(1) / "acme/journal.jsonl"));
-  EXPECT_THAT(printed.str(), HasSubstr("before is not a judged night"));
+  EXPECT_THAT(printed.str(), HasSubstr("before is no night: "));
 }
 
 TEST_F(Prune, KeepsNightsForWhichFuzzFoundCases) {

@@ -182,9 +182,9 @@ class DeviceJudge {
   /// changed as well, or it did, and unchanged rows scatter so far that no change of another one shows.
   bool hides_changes() const {
     if (device_.is_accepted || !device_.last_good) return false;
+    if (device_.has_lost_times()) return true;
     // A last good night whose own times cannot be trusted hides more than this one: it is replaced.
     if (device_.last_good->comparison.has_untrusted_base()) return false;
-    if (device_.has_lost_times()) return true;
     const MachineShift* shift = device_.shift();
     if (!shift) return false;
     return shift->evidence == ShiftEvidence::Suspected || shift->width_pct() > coarsest_pct;

@@ -392,7 +392,7 @@ std::optional<Case> RandomPoints::with_drawn_params(const Case* base, Draw& draw
       const std::optional<Value> fallback = refused->default_for(params);
       if (fallback && draw.one_in(4)) {
         params.set(refused->name, *fallback);
-      } else if (!draw_param(*refused, values, params)) {
+      } else if (!draw_param(*refused, values, params) && !params.has(refused->name)) {
         return std::nullopt;
       }
     } catch (const Error&) {  // a tensor with too many elements

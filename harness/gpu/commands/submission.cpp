@@ -243,7 +243,12 @@ void Submission::wait_longer(double timeout_s, const Stopwatch& watch) {
 
 /// What failed may be the wait alone: then the GPU still uses everything. A lost device uses nothing.
 void Submission::check_waited(VkResult result, std::string_view step) {
-  if (result < 0 && result != VK_ERROR_DEVICE_LOST) abandon();
+  if (result < 0 && result != VK_ERROR_DEVICE_LOST) {
+    abandon();
+    // No OutOfMemory: nothing can use this device any more.
+    throw DeviceLost(
+        fmt::format("{} on '{}': {}: {}", doing_, device_.info().name, step, result_name(result)));
+  }
   check_alive(result, step);
 }
 

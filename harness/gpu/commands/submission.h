@@ -75,8 +75,8 @@ class Submission {
   VkCommandBuffer commands() const { return commands_; }
 
   /// Ends the recording if it is still open, submits and waits. Returns ns from submission to fence by the
-  /// CPU's clock. Throws Timeout, also for a submission that finished late (see Timeout), DeviceLost, and
-  /// what check() throws; when it is the wait that fails, the device counts as lost and is leaked, as after a
+  /// CPU's clock. Throws Timeout, also for a submission that finished late (see Timeout), what check()
+  /// throws, and DeviceLost: also when it is the wait that fails, after which the device is leaked as after a
   /// hang.
   double submit_and_wait(double timeout_s);
 

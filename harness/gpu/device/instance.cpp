@@ -239,10 +239,10 @@ std::vector<PhysicalDevice> describe_all(
       failures += fmt::format("{}{}", failures.empty() ? "" : "; ", error.what());
     }
   }
-  if (described.empty() && !failures.empty()) {
+  if (!failures.empty()) {
     throw Error(
-        fmt::format("looking for Vulkan devices: the drivers fail ({}); install them again, or the package "
-                    "mesa-vulkan-drivers for a CPU device",
+        fmt::format("looking for Vulkan devices: a driver fails ({}); install it again, or leave it out "
+                    "with the loader's variable VK_LOADER_DRIVERS_DISABLE ('*name*' of its JSON file)",
                     failures),
         ExitCode::NoDevice);
   }

@@ -59,8 +59,8 @@ struct PhysicalDevice {
 /// Everything about `handle`, or nothing for a device below Vulkan 1.1 or without a compute queue.
 std::optional<PhysicalDevice> describe(VkPhysicalDevice handle);
 
-/// Describes those of the devices that can be used. One whose driver fails at that is left out. Throws
-/// Error(NoDevice) with all the messages if none is left and a driver failed.
+/// Describes those of the devices that can be used. Throws Error(NoDevice) with the messages of all drivers
+/// that fail at that: without their devices another one would be measured, or one at another place.
 std::vector<PhysicalDevice> describe_all(
     std::span<const VkPhysicalDevice> handles,
     const std::function<std::optional<PhysicalDevice>(VkPhysicalDevice)>& describe_one = describe);

@@ -4,8 +4,8 @@
 
 namespace assay::gpu {
 
-/// Frees what the device's memory pool keeps for reuse; returns whether it kept anything. Defined with the
-/// pool, which is above the blocks that it keeps.
-bool free_kept_memory(Device::State& device);
+/// Frees what the device's memory pool keeps for reuse. Defined with the pool, which is above the blocks that
+/// it keeps.
+void free_kept_memory(Device::State& device);
 
 }  // namespace assay::gpu

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <stdexcept>
 
 namespace assay::gpu {
@@ -124,13 +125,13 @@ bool is_out_of_memory(VkResult result) {
          result == VK_ERROR_TOO_MANY_OBJECTS;
 }
 
-/// Asks again without what the pool keeps, if there is too little memory.
-VkResult allocate_memory(Device::State& device, const VkMemoryAllocateInfo& info, VkDeviceMemory& memory) {
-  const auto ask = [&] {
-    return device.table.vk.vkAllocateMemory(device.table.device, &info, nullptr, &memory);
-  };
+/// Asks for memory, again without what the pool keeps if there is too little. Another thread may just have
+/// emptied the pool.
+VkResult in_two_attempts(Device::State& device, const std::function<VkResult()>& ask) {
   const VkResult first = ask();
-  return is_out_of_memory(first) && free_kept_memory(device) ? ask() : first;
+  if (!is_out_of_memory(first)) return first;
+  free_kept_memory(device);
+  return ask();
 }
 
 }  // namespace
@@ -152,11 +153,14 @@ MemoryBlock::MemoryBlock(Device::State& device, std::uint64_t bytes, std::uint32
   info.allocationSize = bytes;
   info.memoryTypeIndex = type;
   VkDeviceMemory memory = VK_NULL_HANDLE;
-  check(allocate_memory(device, info, memory), doing);
+  const auto& vk = device.table.vk;
+  const VkDevice handle = device.table.device;
+  check(in_two_attempts(device, [&] { return vk.vkAllocateMemory(handle, &info, nullptr, &memory); }), doing);
   memory_ = {device.table, memory, device.table.vk.vkFreeMemory};
   if (kind.propertyFlags & visible) {
     void* pointer = nullptr;
-    check(device.table.vk.vkMapMemory(device.table.device, memory, 0, VK_WHOLE_SIZE, 0, &pointer),
+    check(in_two_attempts(device,
+                          [&] { return vk.vkMapMemory(handle, memory, 0, VK_WHOLE_SIZE, 0, &pointer); }),
           doing + ": mapping it");
     mapped_ = static_cast<std::byte*>(pointer);
   }

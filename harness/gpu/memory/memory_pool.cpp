@@ -84,11 +84,8 @@ MemoryPool& memory_pool_of(Device::State& device) {
   return static_cast<MemoryPool&>(*device.memory_pool);
 }
 
-bool free_kept_memory(Device::State& device) {
-  MemoryPool& pool = memory_pool_of(device);
-  if (pool.kept_bytes() == 0) return false;
-  pool.clear();
-  return true;
+void free_kept_memory(Device::State& device) {
+  memory_pool_of(device).clear();
 }
 
 }  // namespace assay::gpu

@@ -71,7 +71,9 @@ void count_times(ComparisonDigest& digest, const RowVerdict& row) {
   ++digest.timed_before;
   if (!row.base->suspect.empty()) return;
   ++digest.trusted_before;
-  digest.suspect_now += row.verdict == Verdict::Suspect ? 1 : 0;
+  // Not what was timed by another clock than before: the next night would be so, too.
+  const bool is_suspect = row.next && (!row.next->suspect.empty() || row.next->status == Status::Suspect);
+  digest.suspect_now += is_suspect ? 1 : 0;
 }
 
 }  // namespace
@@ -144,9 +146,11 @@ std::string shift_sentence(const DeviceNight& device) {
 /// How many times could not be compared, why, and what to do.
 std::string lost_times_sentence(const DeviceNight& device) {
   const ComparisonDigest& comparison = device.last_good->comparison;
-  const std::string text = fmt::format(
-      "{} of {} timed rows could not be compared ({})", comparison.suspect_now, comparison.trusted_before,
-      device.run->run.validation ? "validation layer on" : "their times are SUSPECT");
+  const bool validated = device.run->run.validation;
+  const std::string text =
+      fmt::format("{} of {} timed rows could not be compared ({})",
+                  validated ? comparison.trusted_before : comparison.suspect_now, comparison.trusted_before,
+                  validated ? "validation layer on" : "their times are SUSPECT");
   if (device.is_accepted) return text + "; it was accepted";
   return text + "; the last good night stays, so that the next one shows what became slower (--accept " +
          device.slug + " replaces it all the same)";
@@ -205,8 +209,9 @@ bool DeviceNight::has_shifted() const {
 bool DeviceNight::has_lost_times() const {
   if (!run || !last_good) return false;
   const ComparisonDigest& comparison = last_good->comparison;
-  if (comparison.trusted_before == 0 || comparison.has_untrusted_base()) return false;
-  return run->run.validation || 2 * comparison.suspect_now > comparison.trusted_before;
+  if (comparison.trusted_before == 0) return false;
+  if (run->run.validation) return true;  // none of its times can be trusted
+  return !comparison.has_untrusted_base() && 2 * comparison.suspect_now > comparison.trusted_before;
 }
 
 std::vector<std::string> DeviceNight::all_problems() const {

@@ -185,7 +185,7 @@ TEST(NightVerdict, SaysThatMostTimesCouldNotBeCompared) {
                                     "last good night stays"));
   EXPECT_THAT(warnings(), HasSubstr("--accept acme"));
   device.run->run.validation = true;
-  EXPECT_THAT(warnings(), HasSubstr("2 of 3 timed rows could not be compared (validation layer on); "));
+  EXPECT_THAT(warnings(), HasSubstr("3 of 3 timed rows could not be compared (validation layer on); "));
   device.is_accepted = true;
   EXPECT_THAT(warnings(), HasSubstr("(validation layer on); it was accepted"));
 }
@@ -199,6 +199,22 @@ TEST(NightVerdict, SaysThatTheTimesOfTheLastGoodNightCannotBeTrusted) {
               HasSubstr("  warning the last good night was timed with the validation layer on: no"));
   device.run->run.validation = true;
   EXPECT_THAT(night_text(night_of({device})), Not(HasSubstr("  warning "))) << "this one was, too";
+}
+
+/// As after an update of the driver, which has timestamps now.
+TEST(NightVerdict, OfAnotherClockIsNotOfTimesThatCannotBeTrusted) {
+  std::vector<Record> before = four_times(0);
+  for (Record& record : before) record.perf->clock = "wall";
+  const DeviceNight device = compared(before, four_times(0));
+  EXPECT_EQ(device.last_good->comparison.totals.at(Verdict::Suspect), 4U);
+  EXPECT_FALSE(device.has_lost_times()) << "the next night would be so, too, and every other";
+}
+
+TEST(NightVerdict, WithTheValidationLayerOnIsLessThanATimeThatCanBeTrusted) {
+  DeviceNight device = compared(four_times(3), four_times(0));
+  device.run->run.validation = true;
+  EXPECT_TRUE(device.has_lost_times()) << "one of the four times before could be trusted";
+  EXPECT_THAT(night_text(night_of({device})), HasSubstr("1 of 1 timed rows could not be compared"));
 }
 
 TEST(NightVerdict, OfARowThatIsGoneIsARegressionUntilItIsAccepted) {

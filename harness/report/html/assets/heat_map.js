@@ -14,6 +14,10 @@ const conditions = [
     why: "one of the two runs checked every memory access of its kernels (--robust-access)"
   },
   {
+    read: (row) => Boolean(row.track.run.validation),
+    why: "one of the two runs had the validation layer on (--validation)"
+  },
+  {
     read: (row) => (row.track.run.device || {}).as_if || "",
     why: "the two runs did not have the limits of one device (--as-if)"
   },
@@ -51,7 +55,7 @@ function groupBy(rows, read) {
 // The rows that can be compared with a row of another device.
 function sharedRows(rows) {
   const groups = [...groupBy(rows.filter(hasPassed), keyOf).values()];
-  return [].concat(...groups.filter((group) => group.some((row) => row.device !== group[0].device)));
+  return groups.filter((group) => group.some((row) => row.device !== group[0].device)).flat();
 }
 
 // For each reason, a sentence about the rows that are not compared with those of a device.
