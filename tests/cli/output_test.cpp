@@ -128,7 +128,7 @@ TEST(Streams, AnOutputThatDoesNotTakeWhatIsPrintedIsAnErrorOfTheInfrastructure) 
   for (const std::string& words :
        {"list " + cases, std::string("ops"), std::string("schema"), std::string("--help"), "report " + out,
         "pivot " + out, fmt::format("show {} small/1x16x4x4/4W4C.4W4C", out),
-        fmt::format("compare {} {}", out, out), fmt::format("run {} --out {}2", cases, out)}) {
+        fmt::format("run {} --out {}2", cases, out), fmt::format("compare {0} {0}2", out)}) {
     const ProcessResult result = assay_in_shell(words, ">/dev/full");
     EXPECT_EQ(result.exit_code, 3) << words;
     EXPECT_THAT(result.err, HasSubstr("cannot write to stdout: ")) << words;

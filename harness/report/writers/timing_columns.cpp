@@ -101,7 +101,8 @@ Columns time_columns() {
       timing("stop_reason", "text", "why sampling ended: interval (narrow enough) or budget (time was up)",
              [](Perf p) { return p.stop; }),
       timing("throughput_us", "us",
-             "time per program when programs overlap; absent for those that update an output in place",
+             "time per program when programs overlap; absent for those that update an output in place or "
+             "join parts in one dispatch",
              [](Perf p) { return p.throughput_us > 0 ? fixed(p.throughput_us, 4) : ""; }),
       time_us("transition_us", "time of the dispatches that only change the layout",
               &PerfResult::time_transition_us),
