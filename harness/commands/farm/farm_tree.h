@@ -36,7 +36,7 @@ struct FarmShards {
   std::string foreign;
 };
 
-/// An output folder of one night, or, if nobody judged it, a folder that may be one.
+/// A folder in the place of a night: the output folder of one (is_night), or any other.
 struct FarmNight {
   std::filesystem::path path;
   std::uintmax_t bytes = 0;  ///< size of everything in it

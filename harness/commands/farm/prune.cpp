@@ -81,7 +81,7 @@ class Planner {
     return "";
   }
 
-  /// Nobody said that such a folder is a night: it may be any output folder.
+  /// Nothing says that such a folder is a night: it may be any output folder.
   static std::string no_night(const fs::path& folder) {
     return folder.string() + " is no night: it has neither nightly.json nor plan";
   }

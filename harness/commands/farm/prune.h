@@ -39,8 +39,8 @@ struct PrunePlan {
 
 /// Decides what to remove. A folder is kept for any of these reasons: it is the newest report of its device
 /// (runs of selections in scratch are counted separately), a link points to it, it is being written, it is or
-/// holds something that assay did not write, it is in a folder that may be a night but was not judged, or the
-/// rules keep it. A night is removed as a whole if all its reports are.
+/// holds something that assay did not write, it is in a folder in the place of a night that is none
+/// (FarmNight), or the rules keep it. A night is removed as a whole if all its reports are.
 PrunePlan plan_prune(const FarmTree& tree, const PruneRules& rules);
 
 /// The plan as lines: each folder with its decision, size and reason; totals for each device; the overall
