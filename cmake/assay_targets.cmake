@@ -26,13 +26,7 @@ function(assay_module name)
   endif()
   target_link_libraries(assay_${name} PUBLIC ${ARG_LINKS} PRIVATE assay_options)
   target_include_directories(assay_${name} PUBLIC ${CMAKE_SOURCE_DIR})
-  if(ASSAY_PRECOMPILE)
-    assay_precompiled()
-    # ccache needs the first option for GCC's precompiled headers. With a precompiled <string>, GCC 12 falsely reports
-    # the two warnings for `"literal" + std::string`.
-    target_compile_options(assay_${name} PRIVATE -fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds)
-    target_precompile_headers(assay_${name} REUSE_FROM assay_precompiled)
-  endif()
+  assay_use_precompiled(assay_${name})
   if(tests AND NOT ARG_NO_TEST)
     assay_test(${name}_test SOURCES ${tests} LINKS assay_${name} ${ARG_TEST_LINKS} SHARDS "${ARG_SHARDS}"
       ALONE ${ARG_ALONE})
@@ -69,6 +63,16 @@ function(assay_precompiled)
   target_precompile_headers(assay_precompiled PRIVATE
     <algorithm> <array> <bit> <cmath> <cstdint> <filesystem> <functional> <limits> <map> <memory> <optional> <set>
     <span> <sstream> <stdexcept> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>)
+endfunction()
+
+function(assay_use_precompiled target)
+  if(ASSAY_PRECOMPILE)
+    assay_precompiled()
+    # ccache needs the first option for GCC's precompiled headers. With a precompiled <string>, GCC 12 falsely reports
+    # the two warnings for `"literal" + std::string`.
+    target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds)
+    target_precompile_headers(${target} REUSE_FROM assay_precompiled)
+  endif()
 endfunction()
 
 # Sets `sources` and `tests` to the files of folders (default: the current one).

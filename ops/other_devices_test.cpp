@@ -52,6 +52,10 @@ std::vector<OtherDevice> other_devices() {
          device.subgroup_size = device.min_subgroup_size = device.max_subgroup_size = 1;
          device.max_workgroup_subgroups = 0;
        }},
+      {"no full subgroups can be demanded",
+       [](DeviceInfo& device) {
+         lack(device, {Feature::SubgroupSizeControl, Feature::FullSubgroups});
+       }},
       {"subgroups have several sizes",
        [](DeviceInfo& device) { device.min_subgroup_size = std::max(device.subgroup_size / 2, 1U); }},
       {"subgroups have several sizes, none to be demanded",

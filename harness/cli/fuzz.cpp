@@ -12,7 +12,7 @@ namespace assay::cli {
 namespace {
 
 void declare_fuzz(CLI::App& app, app::FuzzOptions& options) {
-  app.add_option("op", options.ops, "Ops (names or globs; default: all)");
+  app.add_option("op", options.ops, "Ops (names or globs; default: those of --ops, else all)");
   add_op_folders(app, options.op_folders);
   app.add_option("--seconds", options.seconds, "How long points are drawn and run")
       ->check(positive_number(most_seconds))
@@ -31,7 +31,7 @@ void declare_fuzz(CLI::App& app, app::FuzzOptions& options) {
   app.add_option("--device", options.device,
                  "Device to run on: index, UUID or part of the name (default: the best)");
   app.add_option("--shaders", options.shaders,
-                 "Folder of GLSL files that replace the embedded ones, as for `run`")
+                 "Folder of GLSL files that replace the embedded ones, as for `run`; one must be used")
       ->check(CLI::ExistingDirectory);
   app.add_option("--out", options.out, "Folder for the cases that are found, in OUT/<id>/")
       ->capture_default_str();
@@ -45,8 +45,9 @@ void declare_fuzz(CLI::App& app, app::FuzzOptions& options) {
       ->capture_default_str();
   app.add_flag("-v,--verbose", options.verbose, "Also print the output of its runs");
   app.footer(
-      "Exit code: 0 no failure found; 1 a failure; 2 wrong options, or no point passed or failed; 3 the "
-      "machine failed; 77 no Vulkan device.");
+      "Exit code: 0 no failure found; 1 a failure; 2 wrong options, no point passed or failed, or none used "
+      "a "
+      "file of --shaders; 3 the machine failed; 77 no Vulkan device.");
 }
 
 ExitCode fuzz(const app::FuzzOptions& options, const Context& context) {

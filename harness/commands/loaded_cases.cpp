@@ -7,6 +7,7 @@
 #include "harness/cases/yaml/nearest.h"
 #include "harness/commands/find_report.h"
 #include "harness/report/journal/recorded_runs.h"
+#include "harness/report/record/run_kind.h"
 
 #include <fmt/format.h>
 
@@ -145,11 +146,12 @@ std::string negative_part(const std::string& filter) {
 
 std::shared_ptr<const chain::NodeTimes> read_node_times(const std::filesystem::path& report) {
   const RunReport read = read_checked_journal(only_journal(report));
-  if (read.run.robust_access) {
-    throw Error(
-        fmt::format("reading the times of chains' nodes: the device of '{}' checked every memory access "
-                    "(--robust-access), so its times are not those of other runs",
-                    report.string()));
+  // A run with a profile (--as-if) has a device of another name, whose times NodeTimes::refuse() refuses.
+  if (const RunKind kind = kind_of_run(read.run); kind.robust_access || kind.validation) {
+    throw Error(fmt::format(
+        "reading the times of chains' nodes: the run in '{}' is {}, so its times are not those of "
+        "a plain run; give the report of one",
+        report.string(), kind_text(kind)));
   }
   auto times = std::make_shared<chain::NodeTimes>(read.run.run_id, read.run.device);
   bool has_times = false;

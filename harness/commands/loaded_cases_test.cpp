@@ -58,12 +58,18 @@ TEST(NodeTimesOfAReport, AreThoseOfRowsThatPassedHotWithOwnKernelsUntuned) {
   }
 }
 
-TEST(NodeTimesOfAReport, AreRefusedWithoutARowOrFromADeviceThatCheckedAccesses) {
+TEST(NodeTimesOfAReport, AreRefusedWithoutARowOrFromARunWithRobustAccessOrTheValidationLayer) {
   EXPECT_THAT(test::error_of([] { time_in({flip_row(2, [](Record& row) { row.info.cache = "cold"; })}); }),
               HasSubstr("has a time"));
   RunInfo run = test::sample_run();
   run.robust_access = true;
-  EXPECT_THAT(test::error_of([&] { time_in({flip_row(2)}, run); }), HasSubstr("--robust-access"));
+  EXPECT_THAT(
+      test::error_of([&] { time_in({flip_row(2)}, run); }),
+      HasSubstr("' is with robust access (--robust-access), so its times are not those of a plain run"));
+  run.robust_access = false;
+  run.validation = true;
+  EXPECT_THAT(test::error_of([&] { time_in({flip_row(2)}, run); }),
+              HasSubstr("' is with the validation layer (--validation), so its times are not those of"));
 }
 
 constexpr const char* two_cases = R"(op: q8ta_pixel_shuffle

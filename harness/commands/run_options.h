@@ -114,7 +114,8 @@ struct RunOptions {
     bool compiles_here = false;
     /// The folder of --shaders may hold no file that a row uses: a command chose the rows, not its user.
     bool may_leave_shaders_unused = false;
-    int max_failures = 0;  ///< stop after this many failed rows; 0: run all
+    bool may_leave_faults_unmet = false;  ///< --inject-fault may match no row, for the same reason
+    int max_failures = 0;                 ///< stop after this many failed rows; 0: run all
     bool verbose = false;
   };
 

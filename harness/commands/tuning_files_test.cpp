@@ -1,6 +1,7 @@
 #include "harness/commands/tuning_files.h"
 
 #include "harness/cases/expansion/load.h"
+#include "harness/cases/tuning/impl_forms.h"
 #include "harness/cases/tuning/tensor_names.h"
 #include "harness/commands/run_options.h"
 #include "ops/registry.h"
@@ -10,9 +11,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace assay::app {
@@ -81,6 +86,33 @@ TEST(TuningFiles, MayNameEveryTensorThatSomeCaseHas) {
       ASSERT_TRUE(names.empty() || names.contains(tensor.name)) << test_case.id << ' ' << tensor.name;
   }
   for (const Op& op : ops.ops()) EXPECT_FALSE(possible.of(op).empty()) << op.name;
+}
+
+/// The forms of a case, by tensor.
+std::map<std::string, std::string> forms_by_tensor(const Case& test_case) {
+  std::map<std::string, std::string> forms;
+  for (std::size_t i = 0; i < test_case.forms.size(); ++i)
+    forms[test_case.tensors[i].name] = to_string(test_case.forms[i]);
+  return forms;
+}
+
+TEST(TuningFiles, MayNameTheFormsThatSomeCaseHas) {
+  const Registry ops = ops::registry();
+  const std::vector<fs::path> folder{fs::path(ASSAY_SOURCE_DIR) / "cases"};
+  PossibleTensors possible;
+  std::set<std::tuple<std::string, std::string, std::map<std::string, std::string>>> seen;
+  for (const Case& test_case : load_cases(folder, ops).cases) {
+    if (test_case.op->chain || test_case.invalid || test_case.conv2d.awaits_device) continue;
+    const std::map<std::string, std::string> forms = forms_by_tensor(test_case);
+    if (!seen.insert({test_case.op->name, test_case.impl->name, forms}).second) continue;
+    for (std::size_t i = 0; i < test_case.forms.size(); ++i) {
+      const std::set<Form>& accepted = possible.forms_of(*test_case.op, test_case.tensors[i].name);
+      EXPECT_TRUE(accepted.empty() || accepted.contains(test_case.forms[i]))
+          << test_case.id << ' ' << test_case.tensors[i].name;
+    }
+    if (test_case.impl->choose) continue;
+    EXPECT_EQ(why_never_taken(*test_case.op, *test_case.impl, forms), std::nullopt) << test_case.id;
+  }
 }
 
 TEST(TuningFiles, AreNotForNodesOfChains) {

@@ -123,7 +123,7 @@ std::string to_string(const TimerCalibration& timer) {
 }
 
 std::string_view name_of(Feature feature) {
-  static constexpr Names<23> names{"storageBuffer8BitAccess",
+  static constexpr Names<33> names{"storageBuffer8BitAccess",
                                    "storageBuffer16BitAccess",
                                    "uniformAndStorageBuffer8BitAccess",
                                    "uniformAndStorageBuffer16BitAccess",
@@ -142,6 +142,16 @@ std::string_view name_of(Feature feature) {
                                    "subgroupSizeControl",
                                    "computeFullSubgroups",
                                    "shaderRoundingModeRTEFloat32",
+                                   "shaderRoundingModeRTEFloat16",
+                                   "shaderRoundingModeRTZFloat32",
+                                   "shaderRoundingModeRTZFloat16",
+                                   "shaderDenormPreserveFloat32",
+                                   "shaderDenormPreserveFloat16",
+                                   "shaderDenormFlushToZeroFloat32",
+                                   "shaderDenormFlushToZeroFloat16",
+                                   "shaderSignedZeroInfNanPreserveFloat32",
+                                   "shaderSignedZeroInfNanPreserveFloat16",
+                                   "maintenance4",
                                    "vulkanMemoryModel",
                                    "vulkanMemoryModelDeviceScope",
                                    "VK_KHR_cooperative_matrix",

@@ -118,7 +118,18 @@ enum class Feature : std::uint8_t {
   SubgroupSizeControl,
   /// A dispatch may require a subgroup size from the device's range, and that all subgroups are full.
   FullSubgroups,
-  RoundsToEven32,  ///< a shader may require that float32 results are rounded to nearest even
+  // What a shader may require of floats of 32 and 16 bits (SPV_KHR_float_controls).
+  RoundsToEven32,  ///< results are rounded to nearest even
+  RoundsToEven16,
+  RoundsToZero32,
+  RoundsToZero16,
+  KeepsSubnormals32,  ///< subnormal values are not flushed to zero
+  KeepsSubnormals16,
+  FlushesSubnormals32,
+  FlushesSubnormals16,
+  KeepsInfinities32,  ///< infinities, NaN and signs of zeros are kept
+  KeepsInfinities16,
+  Maintenance4,    ///< SPIR-V may state workgroup sizes by constants: LocalSizeId
   MemoryModel,     ///< Vulkan's memory model, which cooperative matrices need
   MemoryModelDeviceScope,
   CooperativeMatrixKhr,

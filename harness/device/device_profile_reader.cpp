@@ -24,6 +24,7 @@ using profile_form::compute_stage;
 using profile_form::dot_product_properties;
 using profile_form::feature_members;
 using profile_form::FeatureMember;
+using profile_form::float_modes;
 using profile_form::float_properties;
 using profile_form::limit_members;
 using profile_form::LimitMember;
@@ -310,8 +311,9 @@ class ProfileReader {
     for (const FeatureMember& one : feature_members) {
       if (flag(find("features", one.structures, one.member))) device.features.push_back(one.feature);
     }
-    if (flag(property(float_properties, "shaderRoundingModeRTEFloat32")))
-      device.features.push_back(Feature::RoundsToEven32);
+    for (const Feature mode : float_modes) {
+      if (flag(property(float_properties, std::string(name_of(mode)).c_str()))) device.features.push_back(mode);
+    }
     device.dot_product_accelerated =
         device.has(Feature::DotProduct) &&
         flag(property(dot_product_properties, "integerDotProduct4x8BitPackedSignedAccelerated"));

@@ -77,6 +77,7 @@ DeviceInfo rich_device() {
 bool is_later(Feature feature) {
   return feature == Feature::UniformStorage8 || feature == Feature::UniformStorage16 ||
          (feature >= Feature::SubgroupVote && feature <= Feature::SubgroupQuad) ||
+         (feature >= Feature::RoundsToEven16 && feature <= Feature::Maintenance4) ||
          feature == Feature::MemoryModel || feature == Feature::MemoryModelDeviceScope;
 }
 

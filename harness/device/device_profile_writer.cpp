@@ -16,6 +16,7 @@ using OrderedJson = nlohmann::ordered_json;
 using profile_form::compute_stage;
 using profile_form::feature_members;
 using profile_form::FeatureMember;
+using profile_form::float_modes;
 using profile_form::limit_members;
 using profile_form::LimitMember;
 using profile_form::most_u32;
@@ -43,6 +44,14 @@ OrderedJson limits_json(const DeviceInfo& device) {
   limits["maxComputeWorkGroupCount"] = device.max_workgroup_count;
   limits["maxComputeWorkGroupSize"] = device.max_workgroup_size;
   return limits;
+}
+
+OrderedJson float_modes_json(const DeviceInfo& device) {
+  OrderedJson modes;
+  for (const Feature mode : float_modes) {
+    if (device.has(mode) || mode == float_modes.front()) modes[std::string(name_of(mode))] = device.has(mode);
+  }
+  return modes;
 }
 
 OrderedJson properties_json(const DeviceInfo& device) {
@@ -73,7 +82,7 @@ OrderedJson properties_json(const DeviceInfo& device) {
             {"maxComputeWorkgroupSubgroups", device.max_workgroup_subgroups},
             {"requiredSubgroupSizeStages", stages}}},
           {"VkPhysicalDeviceFloatControlsProperties",
-           {{"shaderRoundingModeRTEFloat32", device.has(Feature::RoundsToEven32)}}},
+           float_modes_json(device)},
           {"VkPhysicalDeviceShaderIntegerDotProductProperties",
            {{"integerDotProduct4x8BitPackedSignedAccelerated", device.dot_product_accelerated}}}};
 }

@@ -255,7 +255,7 @@ TEST_F(ChooseQParamsTest, SubgroupsExchangeRegistersWhereTheyHaveOneSizeOrTheirO
   for (const std::string op : {"choose_qparams_tensor", "quantize_dynamic"}) {
     Trial trial = trial_of(op, params, FillKind::Normal);
     for (const auto& [least, full, used, demanded] : {std::tuple{32u, false, "1", 0u},
-                                                      {32u, true, "1", 0u},
+                                                      {32u, true, "1", 32u},
                                                       {8u, false, "0", 0u},
                                                       {8u, true, "1", 32u}}) {
       trial.as_if = [least = least, full = full](DeviceInfo& device) {

@@ -2,12 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace assay::ops {
+namespace {
+
+/// Whether the last subgroup of a workgroup is full, or the only one.
+bool ends_with_a_subgroup(const Dispatch& dispatch, const DeviceInfo& device) {
+  const std::uint32_t size = std::max(device.subgroup_size, 1U), invocations = dispatch.local_size[0];
+  return invocations < size || invocations % size == 0;
+}
+
+}  // namespace
 
 std::string flag(bool value) {
   return value ? "1" : "0";
@@ -32,7 +42,8 @@ Define texture_define(Form form) {
 }
 
 void demand_subgroup_size(Dispatch& dispatch, const DeviceInfo& device) {
-  if (!device.has_one_subgroup_size()) dispatch.subgroup_size = device.subgroup_size;
+  const bool can = device.can_demand(device.subgroup_size, dispatch.local_size);
+  if (can || !device.has_one_subgroup_size()) dispatch.subgroup_size = device.subgroup_size;
 }
 
 std::optional<std::string> subgroup_size_unsupported_reason(std::int64_t invocations,
@@ -43,7 +54,8 @@ std::optional<std::string> subgroup_size_unsupported_reason(std::int64_t invocat
 }
 
 void use_subgroups(Dispatch& dispatch, const DeviceInfo& device) {
-  const bool uses = device.has(Feature::SubgroupShuffle) && device.knows_subgroup_size(dispatch.local_size);
+  const bool uses = device.has(Feature::SubgroupShuffle) && device.knows_subgroup_size(dispatch.local_size) &&
+                    ends_with_a_subgroup(dispatch, device);
   if (uses) demand_subgroup_size(dispatch, device);
   dispatch.defines.push_back({"SUBGROUPS", flag(uses)});
 }

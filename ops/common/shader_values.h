@@ -32,8 +32,9 @@ void bind_at(Dispatch& dispatch, std::string name, const Binding& binding);
 /// TEXTURE: 0 for a buffer, else the number of dimensions.
 Define texture_define(Form form);
 
-/// Demands the device's own subgroup size where there are several, for a dispatch whose local size is set and
-/// for which DeviceInfo::knows_subgroup_size() is true.
+/// Demands the device's own subgroup size and that all subgroups are full, for a dispatch whose local size is
+/// set and for which DeviceInfo::knows_subgroup_size() is true. Where all subgroups have one size it demands
+/// both only if the device can, since a driver may fill subgroups partly unless it is told not to.
 void demand_subgroup_size(Dispatch& dispatch, const DeviceInfo& device);
 
 /// Why that cannot be demanded of workgroups of `invocations` along x, or nothing.
@@ -42,8 +43,10 @@ std::optional<std::string> subgroup_size_unsupported_reason(std::int64_t invocat
 
 /// Sets SUBGROUPS of shaders/common/value_range.glslh for a dispatch whose local size is set: whether the
 /// invocations of a subgroup exchange registers. They are numbered gl_SubgroupID * gl_SubgroupSize +
-/// gl_SubgroupInvocationID, which counts every number once only if all subgroups are full. The dispatch
-/// demands that where it must, and uses shared memory where it cannot.
+/// gl_SubgroupInvocationID, which counts every number once only if all subgroups are full, or the last one
+/// alone is not. The dispatch demands full ones where the device can. It uses shared memory where several
+/// sizes could not be told apart, and where the last one of several subgroups would not be full: its
+/// invocations would read registers of some that do not exist.
 void use_subgroups(Dispatch& dispatch, const DeviceInfo& device);
 
 /// Division by a number that a shader knows only at run time: `divide` in shaders/common/indexing.glslh.

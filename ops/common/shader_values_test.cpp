@@ -5,8 +5,13 @@
 
 #include <array>
 #include <bit>
+#include <cstdint>
+#include <map>
 #include <random>
+#include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 
 namespace assay::ops {
 namespace {
@@ -67,6 +72,48 @@ TEST(BindAt, DefinesTheNumberOfTheBinding) {
   ASSERT_EQ(dispatch.defines.size(), 2U);
   EXPECT_EQ(dispatch.defines[0].name + dispatch.defines[0].value, "X_AT0");
   EXPECT_EQ(dispatch.defines[1].name + dispatch.defines[1].value, "Y_AT1");
+}
+
+/// A device with subgroups of `least` to 32 invocations, whose own are 32, at most eight in a workgroup.
+DeviceInfo device_of_subgroups(std::uint32_t least, bool demands_full_ones) {
+  DeviceInfo device;
+  device.features = {Feature::SubgroupShuffle};
+  if (demands_full_ones) device.features.push_back(Feature::FullSubgroups);
+  device.min_subgroup_size = least;
+  device.subgroup_size = device.max_subgroup_size = 32;
+  device.max_workgroup_subgroups = 8;
+  return device;
+}
+
+/// SUBGROUPS of a dispatch with workgroups of this size, and the subgroup size that it demands: "1, 32".
+std::string subgroups_in(std::uint32_t local_size, const DeviceInfo& device) {
+  Dispatch dispatch;
+  dispatch.local_size = {local_size, 1, 1};
+  use_subgroups(dispatch, device);
+  return dispatch.defines.at(0).value + ", " + std::to_string(dispatch.subgroup_size);
+}
+
+TEST(UseSubgroups, DemandsFullOnesWhereTheDeviceCan) {
+  const DeviceInfo one_size = device_of_subgroups(32, true), several = device_of_subgroups(8, true);
+  EXPECT_EQ(subgroups_in(64, one_size), "1, 32");
+  EXPECT_EQ(subgroups_in(256, one_size), "1, 32");
+  EXPECT_EQ(subgroups_in(64, several), "1, 32");
+}
+
+TEST(UseSubgroups, DemandsNothingThatTheDeviceCannotGive) {
+  EXPECT_EQ(subgroups_in(64, device_of_subgroups(32, false)), "1, 0");
+  const DeviceInfo one_size = device_of_subgroups(32, true), several = device_of_subgroups(8, true);
+  EXPECT_EQ(subgroups_in(288, one_size), "1, 0") << "nine subgroups";
+  EXPECT_EQ(subgroups_in(16, one_size), "1, 0") << "a part of one";
+  EXPECT_EQ(subgroups_in(64, device_of_subgroups(8, false)), "0, 0");
+  EXPECT_EQ(subgroups_in(288, several), "0, 0");
+  EXPECT_EQ(subgroups_in(16, several), "0, 0");
+}
+
+TEST(UseSubgroups, ExchangesNoRegistersWithInvocationsThatDoNotExist) {
+  for (const bool demands_full_ones : {false, true}) {
+    EXPECT_EQ(subgroups_in(48, device_of_subgroups(32, demands_full_ones)), "0, 0");
+  }
 }
 
 constexpr std::array<std::string_view, 3> names{"width", "", "scale"};

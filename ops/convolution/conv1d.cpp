@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace assay::ops {
@@ -67,14 +68,15 @@ Work work(const Params& params, std::span<const TensorSpec> tensors) {
     const Conv1d::Range range = conv.met_by(tap);
     meetings += std::max<std::int64_t>(0, range.last - range.first);
   }
-  const std::int64_t met = positions_met({.x = conv.l,
-                                          .y = conv.length_of_y(),
-                                          .kernel = conv.kernel,
-                                          .stride = conv.stride,
-                                          .padding = conv.padding,
-                                          .dilation = conv.dilation});
+  const std::array axes{ConvolutionAxis{.x = conv.l,
+                                        .y = conv.length_of_y(),
+                                        .kernel = conv.kernel,
+                                        .stride = conv.stride,
+                                        .padding = conv.padding,
+                                        .dilation = conv.dilation}};
   Work work = streaming_work(tensors);
-  work.bytes_read -= conv.n * conv.c * (conv.l - met) * static_cast<std::int64_t>(size_of(conv.dtype));
+  const std::int64_t values = conv.n * conv.c * positions_passed_over(axes);
+  work.bytes_read -= values * static_cast<std::int64_t>(size_of(conv.dtype));
   work.operations = 2 * conv.n * conv.outputs * (conv.depthwise ? 1 : conv.c) * meetings;
   return work;
 }

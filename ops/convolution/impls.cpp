@@ -1,5 +1,6 @@
 #include "ops/convolution/impls.h"
 
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
@@ -36,10 +37,17 @@ struct Share {
 };
 
 /// Whether four neighbouring pixels of y read the same four pixels of x, which lie side by side.
-bool is_aligned(const Convolution& conv, const Physical& x, const Share& share) {
+bool is_aligned(const Convolution& conv, Layout x, const Share& share) {
   constexpr HeightWidth ones{1, 1}, zeros{0, 0};
-  return x.form().layout == Layout::P4W4C && share.pixels == 4 && conv.kernel == ones &&
-         conv.stride == ones && conv.padding == zeros && conv.padding_end == zeros && !conv.transposed;
+  return x == Layout::P4W4C && share.pixels == 4 && conv.kernel == ones && conv.stride == ones &&
+         conv.padding == zeros && conv.padding_end == zeros && !conv.transposed;
+}
+
+/// The loop iterations of an invocation (shaders/convolution/conv_direct.comp): over the taps, and in each
+/// one over the words of a group's channels. Aligned pixels have one tap and only the inner loop.
+std::int64_t turns_of_direct(const Gathering& gathering, bool aligned) {
+  const std::int64_t of_tap = turns(gathering.tap_words);
+  return aligned ? of_tap : turns(gathering.conv.taps(), of_tap);
 }
 
 bool wants_dot(const BuildContext& context) {
@@ -54,7 +62,7 @@ Program product_of(const BuildContext& context, const Gathering& gathering, cons
       .bakes = true, .dot = dot, .columns_of_workgroup = share.columns, .images = {.x = &gathering}};
   add_operands(program, product, context, of_int8, needs);
   const Physical x = tensor_named(context, "x").physical;
-  const bool aligned = is_aligned(gathering.conv, x, share);
+  const bool aligned = is_aligned(gathering.conv, x.form().layout, share);
   add_gathering(product, gathering, x, aligned);
   add_channel_groups(product, gathering, share.columns);
   add_pixels(product, tensor_named(context, "y").physical, true);
@@ -77,11 +85,14 @@ Program build(const BuildContext& context, const Share& share) {
   return program;
 }
 
-std::optional<std::string> unsupported_reason(const BuildContext& context) {
+/// Real x is quantized into another layout first, but pixels are aligned in neither of the two.
+std::optional<std::string> unsupported_reason(const BuildContext& context, const Share& share) {
   if (wants_dot(context) && !context.device.has(Feature::DotProduct)) {
     return "the integer dot product (shaderIntegerDotProduct) is missing";
   }
-  return std::nullopt;
+  const Gathering gathering(references::checked_convolution(context.params));
+  const bool aligned = is_aligned(gathering.conv, context.forms.front().layout, share);
+  return loops_unsupported_reason(turns_of_direct(gathering, aligned), context.device);
 }
 
 Tunable dot_tunable() {
@@ -95,7 +106,9 @@ Impl impl_of(std::string name, const std::function<Share(const BuildContext&)>& 
   };
   impl.build = [share](const BuildContext& context) { return build(context, share(context)); };
   impl.invalid_reason = integer_images_invalid_reason;
-  impl.unsupported_reason = unsupported_reason;
+  impl.unsupported_reason = [share](const BuildContext& context) {
+    return unsupported_reason(context, share(context));
+  };
   impl.conv2d_layout = Layout::P4C1W;
   impl.unit_error = [](const BuildContext&) { return gamma_of(5); };
   return impl;
@@ -322,6 +335,12 @@ Program build_direct(const BuildContext& context) {
   return program;
 }
 
+/// A loop over the words along K takes one iteration for each (shaders/convolution/conv_direct_real.comp).
+std::optional<std::string> direct_unsupported_reason(const BuildContext& context) {
+  const Gathering gathering(references::checked_convolution(context.params));
+  return loops_unsupported_reason(turns(gathering.words()), context.device);
+}
+
 /// Consecutive roundings: of a scaled weight, a product and a sum for each k; of scale and bias. With 16 bits
 /// the matrices' sums have as many.
 double unit_error(const BuildContext& context) {
@@ -377,6 +396,7 @@ Impl real_direct_convolution() {
       local_size_tunable()};
   impl.build = build_direct;
   impl.invalid_reason = convolution_invalid_reason;
+  impl.unsupported_reason = direct_unsupported_reason;
   impl.unit_error = unit_error;
   return impl;
 }

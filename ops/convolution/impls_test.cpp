@@ -170,6 +170,42 @@ TEST_F(ConvolutionImplsTest, TheDotProductIsAskedForWhereItIsTuned) {
   EXPECT_EQ(refused("q8ta_conv2d", "im2col", {}, {{"product", 0}}, have_no_dot_product), "");
 }
 
+TEST_F(ConvolutionImplsTest, LoopsThatACpuLeavesEarlyAreRefused) {
+  const auto reason = [&](const std::string& op, const std::string& impl, const ConvolutionSizes& sizes,
+                          const std::string& type = "cpu") {
+    return refused(op, impl, sizes, {{"dot", 0}}, [type](DeviceInfo& device) { device.type = type; });
+  };
+  const auto of_taps = [](std::int64_t taps) {
+    return ConvolutionSizes{.c = 1, .h = 1, .w = taps, .oc = 1, .kernel = {1, taps}, .padding = {0, 0}};
+  };
+  const std::string too_many = "65536 loop iterations per invocation exceed the 65535 that a CPU device runs";
+  // A tap takes three iterations: one itself, one for its only word, and one to find that there is no other.
+  for (const std::string op : {"q8ta_conv2d", "q8ta_conv2d_transposed"}) {
+    ConvolutionSizes sizes = of_taps(21844);
+    if (op == "q8ta_conv2d_transposed") sizes.w = 1;
+    EXPECT_EQ(reason(op, "general", sizes), "") << op;
+    sizes.kernel = {1, 21845};
+    if (op == "q8ta_conv2d") sizes.w = 21845;
+    EXPECT_EQ(reason(op, "general", sizes), too_many) << op;
+    EXPECT_EQ(reason(op, "general", sizes, "discrete"), "") << op;
+  }
+  EXPECT_EQ(reason("conv2d_q8ta_q8csw", "direct", of_taps(21844)), "");
+  EXPECT_EQ(reason("conv2d_q8ta_q8csw", "direct", of_taps(21845)), too_many);
+}
+
+/// The words of all channels and taps are one loop.
+TEST_F(ConvolutionImplsTest, WordsOfRealImagesThatACpuLeavesOutAreRefused) {
+  const auto reason = [&](std::int64_t channels, const std::string& type = "cpu") {
+    return refused("conv2d_q8csw", "direct",
+                   {.c = channels, .h = 1, .w = 1, .oc = 1, .kernel = {1, 1}, .padding = {0, 0}}, {},
+                   [type](DeviceInfo& device) { device.type = type; });
+  };
+  EXPECT_EQ(reason(4 * 65534), "");
+  EXPECT_EQ(reason(4 * 65534 + 1),
+            "65536 loop iterations per invocation exceed the 65535 that a CPU device runs");
+  EXPECT_EQ(reason(4 * 65534 + 1, "discrete"), "");
+}
+
 TEST_F(ConvolutionImplsTest, MatricesAreAskedForWherePlainCodeIsNot) {
   EXPECT_EQ(refused("q8ta_conv2d", "implicit", {}, {{"plain", 0}}, have_no_matrices),
             "VK_KHR_ or VK_NV_cooperative_matrix with products of i8 to i32 is missing");
@@ -393,6 +429,21 @@ TEST_F(ConvolutionsTest, RealValuesAreRightOnRandomPoints) {
   for (const std::int64_t oc : {5, 40}) {
     Trial trial = trial_of("conv2d_q8csw", "implicit", {.c = 24, .h = 9, .w = 7, .oc = oc, .dtype = "f16"});
     trial.fills["x"] = {.kind = FillKind::Mixed};
+    expect_right_here(trial);
+  }
+}
+
+TEST_F(ConvolutionsTest, TheLongestLoopsOfACpuAreRunToTheirEnd) {
+  for (const auto& [op, impl, sizes] :
+       {std::tuple<std::string, std::string, ConvolutionSizes>{
+            "conv2d_q8csw",
+            "direct",
+            {.c = 4 * 65534, .h = 1, .w = 1, .oc = 1, .kernel = {1, 1}, .padding = {0, 0}}},
+        {"q8ta_conv2d",
+         "general",
+         {.c = 1, .h = 1, .w = 21844, .oc = 1, .kernel = {1, 21844}, .padding = {0, 0}}}}) {
+    const Trial trial = trial_of(op, impl, sizes);
+    ASSERT_EQ(refusal(trial), "") << op;
     expect_right_here(trial);
   }
 }

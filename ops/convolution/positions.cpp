@@ -44,4 +44,13 @@ std::int64_t positions_met(const ConvolutionAxis& axis) {
   return count;
 }
 
+std::int64_t positions_passed_over(std::span<const ConvolutionAxis> axes) {
+  std::int64_t all = 1, met = 1;
+  for (const ConvolutionAxis& axis : axes) {
+    all *= axis.x;
+    met *= positions_met(axis);
+  }
+  return all - met;
+}
+
 }  // namespace assay::ops

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace assay::ops {
 
@@ -15,5 +16,8 @@ struct ConvolutionAxis {
 /// The number of places of x that some tap meets: a stride may pass over the others, and y may end before
 /// them.
 std::int64_t positions_met(const ConvolutionAxis& axis);
+
+/// The number of places of a plane of x, which has these axes, that no tap meets. They are not read.
+std::int64_t positions_passed_over(std::span<const ConvolutionAxis> axes);
 
 }  // namespace assay::ops

@@ -1,5 +1,6 @@
 #include "harness/op/op.h"
 #include "ops/common/activation.h"
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/tensor_at.h"
@@ -327,6 +328,15 @@ std::optional<std::string> invalid_reason(const ImplPoint& point) {
   return cannot_sum(products_of(point, false), conv, part);
 }
 
+/// Loops over the rows of the kernel and over its columns take an iteration for the taps that are processed
+/// at once.
+std::optional<std::string> unsupported_reason(const BuildContext& context) {
+  const Convolution conv = references::checked_convolution(context.params);
+  const Part part = part_of(context);
+  const std::int64_t of_row = turns(conv.kernel[1] / part.w.taps);
+  return loops_unsupported_reason(turns(conv.kernel[0] / part.h.taps, of_row), context.device);
+}
+
 std::vector<Tunable> tunables() {
   return {{.name = "rows",
            .doc = "rows of y per invocation; by default chosen from the tensor's size",
@@ -356,7 +366,8 @@ Impl depthwise_direct() {
           .ceiling_here = ceiling_here,
           .tunables = tunables(),
           .build = build,
-          .invalid_reason = invalid_reason};
+          .invalid_reason = invalid_reason,
+          .unsupported_reason = unsupported_reason};
 }
 
 Impl choosing() {

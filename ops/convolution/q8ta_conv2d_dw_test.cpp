@@ -70,6 +70,15 @@ class DepthwiseTest : public OnDeviceTest {
     return op->impls.front().invalid_reason({trial.params, tensors, trial.forms, trial.tune}).value_or("");
   }
 
+  /// Why a device of this type cannot run it; "" if it can.
+  std::string lack_on(const std::string& type, const Geometry& geometry) const {
+    const DeviceInfo device{.type = type};
+    const Trial trial = trial_of(geometry);
+    const std::vector<TensorSpec> tensors = op->tensors(trial.params);
+    const BuildContext context(trial.params, tensors, trial.forms, device, trial.tune);
+    return missing_for(op->impls.front(), context).value_or("");
+  }
+
   /// The ceiling on a GPU whose dot product is fast, if it has one.
   Ceiling ceiling(bool has_dot, Tune tune = {}) const {
     DeviceInfo gpu;
@@ -146,6 +155,31 @@ TEST_F(DepthwiseTest, RefusesWhatItCannotCount) {
             "coordinates reach 1073741827, which exceeds the 1073741824 that this kernel can count");
   EXPECT_NE(refusal({.stride = {far + 1, 1}}, {}), "");
   EXPECT_EQ(refusal({.stride = {far, 1}}, {}), "");
+}
+
+// A kernel of which not even a row fits at once: an iteration for each tap, and two for each row and one more
+// to find the ends.
+TEST_F(DepthwiseTest, RefusesLoopsThatACpuLeavesEarly) {
+  const auto of_kernel = [](std::int64_t rows, std::int64_t columns) {
+    return Geometry{.c = 1, .h = rows, .w = columns, .kernel = {rows, columns}, .padding = {0, 0}};
+  };
+  const std::string too_many = "65536 loop iterations per invocation exceed the 65535 that a CPU device runs";
+  EXPECT_EQ(lack_on("cpu", of_kernel(1, 65532)), "");
+  EXPECT_EQ(lack_on("cpu", of_kernel(1, 65533)), too_many);
+  EXPECT_EQ(lack_on("discrete", of_kernel(1, 65533)), "");
+  EXPECT_EQ(lack_on("cpu", of_kernel(21844, 1)), "");
+  EXPECT_EQ(lack_on("cpu", of_kernel(21845, 1)), too_many);
+  EXPECT_EQ(lack_on("cpu", of_kernel(2047, 32)), "") << "a row at once";
+  EXPECT_EQ(lack_on("cpu", of_kernel(255, 257)),
+            "66046 loop iterations per invocation exceed the 65535 that a CPU device runs");
+}
+
+TEST_F(DepthwiseTest, RunsTheLongestLoopsOfACpu) {
+  for (const Pair& kernel : {Pair{1, 65532}, {21844, 1}}) {
+    Trial trial = trial_of({.c = 5, .h = kernel[0], .w = kernel[1] + 1, .kernel = kernel, .padding = {0, 0}});
+    trial.seed = 5;
+    expect_right(trial);
+  }
 }
 
 TEST_F(DepthwiseTest, HasAsManyOutputsAndGroupsAsChannels) {

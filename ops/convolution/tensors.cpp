@@ -193,9 +193,9 @@ std::vector<TensorSpec> convolution_tensors(const Convolution& conv, TensorSpec 
 Work convolution_work(const Params& params, std::span<const TensorSpec> tensors) {
   const Convolution conv = references::checked_convolution(params);
   Work work = streaming_work(tensors);
-  const std::int64_t met = positions_met(axis_of(conv, 0)) * positions_met(axis_of(conv, 1));
-  work.bytes_read -=
-      conv.n * conv.c * (conv.h * conv.w - met) * static_cast<std::int64_t>(size_of(tensors[0].dtype));
+  const std::array axes{axis_of(conv, 0), axis_of(conv, 1)};
+  const std::int64_t values = conv.n * conv.c * positions_passed_over(axes);
+  work.bytes_read -= values * static_cast<std::int64_t>(size_of(tensors[0].dtype));
   work.operations = 2 * conv.n * conv.oc * conv.channels_of_group() * meetings(conv, 0) * meetings(conv, 1);
   return work;
 }

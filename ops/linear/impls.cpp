@@ -1,5 +1,6 @@
 #include "ops/linear/impls.h"
 
+#include "ops/common/cpu_loops.h"
 #include "ops/common/grid.h"
 #include "ops/common/shader_values.h"
 #include "ops/common/unit_error.h"
@@ -242,10 +243,25 @@ Program build(const BuildContext& context, const LinearKind& kind, const Sharing
   return program;
 }
 
+/// The loop iterations of an invocation (shaders/linear/linear_gemv.comp): rounds of units, the units of a
+/// last round one by one, and for each sum the steps in which workers add theirs, by two loops: within a
+/// subgroup and between subgroups. The loops that quantize a row are not counted: such a row has at most
+/// 65535 values (references::most_depth_with_zero_point), which take a fraction of the iterations that a CPU
+/// runs.
+std::int64_t turns_of_gemv(const Linear& linear, const LinearKind& kind, const Sharing& sharing) {
+  const std::int64_t units = div_up(linear.k, depth_of_unit(linear, kind));
+  const std::int64_t rounds = div_up(units, sharing.units * sharing.workers);
+  const std::int64_t of_sum = turns(std::countr_zero(static_cast<std::uint64_t>(sharing.workers))) + 1;
+  return turns(rounds) + turns(sharing.units) + sharing.rows * sharing.columns / 4 * of_sum;
+}
+
 std::optional<std::string> unsupported_reason(const BuildContext& context, const LinearKind& kind,
                                               const Sharing& sharing) {
   if (auto reason = weight_texture_unsupported_reason(context, kind.w)) return reason;
-  return workgroup_unsupported_reason(sharing.local_size, most_invocations(context.device));
+  const std::int64_t most = most_invocations(context.device);
+  if (auto reason = workgroup_unsupported_reason(sharing.local_size, most)) return reason;
+  const Linear linear = references::checked_linear(context.params);
+  return loops_unsupported_reason(turns_of_gemv(linear, kind, sharing), context.device);
 }
 
 /// Consecutive roundings in an element: of a unit, of a worker's sum of units, and of the sum of workers; of

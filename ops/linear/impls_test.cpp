@@ -195,6 +195,31 @@ TEST_F(LinearChoiceTest, SlabsThatACpuLeavesEarlyAreRefused) {
   EXPECT_EQ(refusal(trial), "");
 }
 
+/// An invocation that has all of K takes a round for each four values, and then five iterations: one to find
+/// the end of the rounds, two for a unit that is left, and two for its sum.
+TEST_F(LinearChoiceTest, RoundsThatACpuLeavesEarlyAreRefused) {
+  constexpr std::int64_t most_rounds = 65535 - 5;
+  const auto reason = [&](const std::string& type, std::int64_t depth, std::int64_t workers) {
+    Trial trial = trial_of(op_of("linear_q8csw"), "gemv", {1, depth, 4});
+    trial.tune = {{"workers", workers}, {"local_size", 8}, {"columns", 4}, {"units", 1}, {"rows", 1}};
+    trial.as_if = [type](DeviceInfo& device) { device.type = type; };
+    return refusal(trial);
+  };
+  EXPECT_EQ(reason("cpu", 4 * most_rounds, 1), "");
+  EXPECT_EQ(reason("cpu", 4 * most_rounds + 1, 1),
+            "65536 loop iterations per invocation exceed the 65535 that a CPU device runs");
+  EXPECT_EQ(reason("cpu", 4 * most_rounds + 1, 2), "") << "half of the rounds each";
+  EXPECT_EQ(reason("discrete", 4 * most_rounds + 1, 1), "");
+}
+
+TEST_F(LinearChoiceTest, SumsAreCountedBesidesTheRounds) {
+  Trial trial = trial_of(op_of("linear_q8csw"), "gemv", {8, 4 * 65530, 8});
+  trial.tune = {{"workers", 1}, {"local_size", 8}, {"columns", 8}, {"units", 1}, {"rows", 8}};
+  trial.as_if = [](DeviceInfo& device) { device.type = "cpu"; };
+  EXPECT_EQ(refusal(trial), "65565 loop iterations per invocation exceed the 65535 that a CPU device runs")
+      << "65530 rounds and two for each of 16 sums";
+}
+
 /// Four rows of one plane share a block of int8, which a plane of one row does not fill.
 TEST_F(LinearChoiceTest, IntegersOfXAreCountedToo) {
   const Sizes sizes{.m = 1, .k = 1024, .n = 4, .batch = {1 << 19}};
@@ -451,6 +476,13 @@ TEST_F(LinearSharingTest, RowsLongerThanWhatIsKeptAreRight) {
       expect_right_here(trial);
     }
   }
+}
+
+TEST_F(LinearSharingTest, TheMostRoundsOfACpuAreRunToTheirEnd) {
+  Trial trial = trial_of(op_of("linear_q8csw"), "gemv", {1, 4 * 65530, 4});
+  trial.tune = {{"workers", 1}, {"local_size", 8}, {"columns", 4}, {"units", 1}, {"rows", 1}};
+  ASSERT_EQ(refusal(trial), "");
+  expect_right_here(trial);
 }
 
 TEST_F(LinearSharingTest, DevicesOfOtherSubgroupsAreServed) {

@@ -187,8 +187,7 @@ TEST(Commands, ARepeatableOptionTakesOneValueEachTime) {
   EXPECT_EQ(assay({"list", "--impl", "fused", cases}).out, all);
   EXPECT_EQ(assay({"list", "--tier", "smoke", "--tier", "ci", "--tier", "nightly", cases}).out, all);
   EXPECT_EQ(assay({"list", "--op", op, "--op", "q8ta_relu", cases}).out, all);
-  for (const auto& [option, value] :
-       {std::pair("--device", "0"), std::pair("--inject-fault", "abort@none")}) {
+  for (const auto& [option, value] : {std::pair("--device", "0"), std::pair("--inject-fault", "abort@*")}) {
     const ProcessResult run = assay({"run", "--dry-run", option, value, cases});
     EXPECT_THAT(run.out, HasSubstr("4 rows")) << option << ": " << run.err;
   }
@@ -209,6 +208,45 @@ TEST(Commands, ADryRunChecksInjectedFaults) {
       assay({"run", "--dry-run", folder.write("c.yaml", shuffle_cases), "--inject-fault", "earthquake@*"});
   EXPECT_EQ(run.exit_code, 2) << run.out;
   EXPECT_THAT(run.err, HasSubstr("--inject-fault 'earthquake@*' is not KIND@GLOB"));
+}
+
+/// The run went on, and nothing had been injected.
+TEST(Commands, AFaultThatNoRowHasIsRefused) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  const ProcessResult run =
+      assay({"run", "--dry-run", cases, "--inject-fault", "abort@*/small/*", "--inject-fault", "exit@*none"});
+  EXPECT_EQ(run.exit_code, 2) << run.out;
+  EXPECT_THAT(run.err, HasSubstr("no selected row has an id that --inject-fault 'exit@*none' matches"));
+  for (const char* shard : {"1/2", "2/2"}) {
+    const ProcessResult part = assay(
+        {"run", "--dry-run", cases, "--shard", shard, "--inject-fault", "abort@*/1x16x4x4/4W4C.4W4C/*"});
+    EXPECT_EQ(part.exit_code, 0) << "the row is in one of the shards: " << part.err;
+  }
+}
+
+/// The accuracy rows were replayed, as without --mode.
+TEST(Commands, AReplayOfTimedRowsIsRefused) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", both_cases);
+  const ProcessResult run = assay({"run", "--dry-run", cases, "--replay", "4", "--mode", "perf"});
+  EXPECT_EQ(run.exit_code, 2) << run.out;
+  EXPECT_THAT(run.err, HasSubstr("--replay runs the accuracy of the selected cases again"));
+  EXPECT_EQ(assay({"run", "--dry-run", cases, "--replay", "4", "--mode", "accu"}).exit_code, 0);
+}
+
+/// With --versus-alone and without timed rows, any name was taken.
+TEST(Commands, ABaselineImplNeedsATimedRow) {
+  const TemporaryFolder folder;
+  const std::string cases = folder.write("c.yaml", shuffle_cases);
+  const std::vector<std::string> words{
+      "run", "--dry-run", cases, "--versus-shaders", ASSAY_SOURCE_DIR "/shaders", "--versus-alone"};
+  EXPECT_EQ(assay(words).exit_code, 0);
+  std::vector<std::string> with_baseline = words;
+  with_baseline.insert(with_baseline.end(), {"--baseline-impl", "nowhere"});
+  const ProcessResult run = assay(with_baseline);
+  EXPECT_EQ(run.exit_code, 2) << run.out;
+  EXPECT_THAT(run.err, HasSubstr("no row of mode perf is selected"));
 }
 
 /// Two outputs went to stdout, one after the other; of two in one file the last was left.

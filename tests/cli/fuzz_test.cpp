@@ -84,13 +84,33 @@ TEST(Fuzz, EndsWellBeforeItHasADevice) {
   EXPECT_THAT(result.out, HasSubstr("fuzz: 0 points"));
 }
 
-TEST(Fuzz, TakesAFolderOfShadersThatNoDrawnPointUses) {
+/// Nothing was said: the embedded kernel had no failure.
+TEST(Fuzz, RefusesAFolderThatReplacesNoShader) {
+  const TemporaryFolder folder;
+  folder.write("mine/q8ta_rleu.comp", tree_shader("q8ta_relu.comp"));
+  const ProcessResult result =
+      assay({"fuzz", "q8ta_relu", "--points", "5", "--out", folder / "out", "--shaders", folder / "mine"});
+  EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
+  EXPECT_THAT(result.err, HasSubstr("none of its files replaces one of assay's. It holds: q8ta_rleu.comp;"));
+  EXPECT_EQ(result.out, "");
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
+/// Such points show nothing about the folder; a batch without one of its kernels is no error.
+TEST(Fuzz, KnowsWhetherAPointUsedTheFolderOfShaders) {
   const TemporaryFolder folder;
   folder.write("mine/q8ta_relu.comp", tree_shader("q8ta_relu.comp"));
-  const ProcessResult result = assay({"fuzz", "q8ta_clone", "--points", "5", "--seconds", "600", "--seed",
-                                      "2", "--out", folder / "out", "--shaders", folder / "mine"});
-  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr(" PASS"));
+  const auto fuzz = [&](const std::string& op, const std::string& points) {
+    return assay({"fuzz", op, "--points", points, "--seconds", "600", "--seed", "2", "--out", folder / "out",
+                  "--shaders", folder / "mine"});
+  };
+  const ProcessResult other = fuzz("q8ta_clone", "5");
+  EXPECT_EQ(other.exit_code, 2) << other.out << other.err;
+  EXPECT_THAT(other.out, HasSubstr(" PASS"));
+  EXPECT_THAT(other.err, HasSubstr("no point used a file of --shaders '"));
+  const ProcessResult same = fuzz("q8ta_relu", "24");
+  EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
+  EXPECT_THAT(same.err, Not(HasSubstr("no point used")));
 }
 
 TEST(Fuzz, RefusesAnOpThatDoesNotExist) {

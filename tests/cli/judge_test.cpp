@@ -129,13 +129,13 @@ TEST_F(JudgeTest, AnHonestSubmissionIsTrusted) {
   // Given seeds: by others a fuzz point may be one whose answer is constant, which proves nothing and is not
   // counted as right.
   const ProcessResult result =
-      judge({"--secret-seed", "77", "--draw-seed", "78", "--json", (folder / "verdict.json").string()});
+      judge({"--secret-seed", "77", "--draw-seed", "78", "--json", folder / "made/verdict.json"});
   EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
   EXPECT_THAT(
       result.out,
       HasSubstr("trusted: right: accuracy 2 of 2, secret 2 of 2, fuzz 3 of 3, performance 1 of 1, drawn "
                 "1 of 1; time over the baseline's at drawn points "));
-  const json made = json::parse(folder.read("verdict.json"));
+  const json made = json::parse(folder.read("made/verdict.json"));
   EXPECT_EQ(made.at("verdict"), "trusted");
   EXPECT_EQ(made.at("correct"), true);
   EXPECT_EQ(made.at("rows").size(), 9U);
@@ -293,6 +293,24 @@ TEST_F(JudgeTest, AWrongShaderIsWrongAndHasNoTime) {
   EXPECT_EQ(made.at("correct"), false);
   EXPECT_TRUE(made.at("ratio").is_null());
   EXPECT_THAT(words_of(made), IsSupersetOf({"wrong_value", "not_timed"}));
+}
+
+TEST_F(JudgeTest, RefusesAPlaceForItsJsonBeforeItBegins) {
+  folder.write("mine/q8ta_relu.comp", honest());
+  folder.write("file", "");
+  EXPECT_THAT(refusal({"--json", folder / "file/verdict.json"}),
+              HasSubstr("the verdict cannot be written to --json '"));
+  EXPECT_THAT(refusal({"--json", folder.path()}), HasSubstr("it is a folder; name another file"));
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
+/// The verdict of minutes of work was lost.
+TEST_F(JudgeTest, PrintsTheVerdictThoughItsFileCannotBeWritten) {
+  folder.write("mine/q8ta_relu.comp", relu() + "\nno;\n");
+  const ProcessResult result = judge({"--json", "/dev/full"});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("/dev/full"));
+  EXPECT_THAT(result.out, HasSubstr("judge         " + (folder / "mine").string()));
 }
 
 TEST_F(JudgeTest, WhatDoesNotCompileIsWrongInTheCompilersWords) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -117,6 +118,34 @@ TEST_F(MutateCommand, AKernelThatIsReplacedHasNoFaults) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.out, HasSubstr("  q8ta_relu.comp:"));
   EXPECT_THAT(result.out, testing::Not(HasSubstr("elementwise/q8ta_relu.comp:")));
+}
+
+/// The entries of the kernel that a file at the top of the folder replaces were said to be of no file.
+TEST_F(MutateCommand, EntriesAboutAKernelThatIsReplacedAreNotStale) {
+  folder.write("shaders/q8ta_relu.comp", tree_shader("elementwise/q8ta_relu.comp"));
+  folder.write("equivalent.yaml",
+               "- fault: 000000000000\n  file: elementwise/q8ta_relu.comp\n  operator: term_dropped\n"
+               "  line: 00000000\n  reason: of the embedded kernel\n");
+  const ProcessResult result =
+      mutate({"q8ta_relu.comp", "--shaders", folder / "shaders", "--limit", "1", "--jobs", "1", "--least",
+              "0", "--equivalent", folder / "equivalent.yaml"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, testing::Not(HasSubstr("wrong: ")));
+}
+
+TEST_F(MutateCommand, SaysPlainlyThatNothingChanged) {
+  folder.write("tree/shaders/q8ta_relu.comp", tree_shader("elementwise/q8ta_relu.comp"));
+  const std::string git = "git -C '" + (folder / "tree").string() + "' -c user.name=a -c user.email=a@b ";
+  ASSERT_EQ(std::system((git + "init -q && " + git + "add . && " + git + "commit -qm a").c_str()), 0);
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{}, std::vector<std::string>{"--list"}}) {
+    std::vector<std::string> words{"q8ta_relu.comp", "--since", "HEAD", "--shaders", folder / "tree/shaders"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProcessResult result = mutate(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("nothing changed since "));
+    EXPECT_EQ(result.out, "");
+  }
 }
 
 TEST_F(MutateCommand, SharesFaultsAmongShards) {

@@ -85,9 +85,10 @@ Params params_of(const Op& op, const Words& words, std::int64_t size, int rank) 
   return params;
 }
 
+constexpr std::array ranks{4, 3, 2, 1};
+
 /// The names with the first of the sizes that is possible; nothing if none is.
 std::set<std::string> names_with(const Op& op, const Words& words) {
-  constexpr std::array ranks{4, 3, 2, 1};
   for (const int rank : ranks) {
     for (const std::int64_t size : sizes) {
       try {
@@ -117,12 +118,55 @@ std::set<std::string> possible_names(const Op& op) {
   return possible == wanted ? names : std::set<std::string>();
 }
 
+/// Calls `use` with the points of one combination. Returns whether it wants further ones.
+bool each_point_with(const Op& op, const Words& words, const UsePoint& use) {
+  for (const int rank : ranks) {
+    for (const std::int64_t size : sizes) {
+      Params params;
+      std::vector<TensorSpec> tensors;
+      try {
+        params = params_of(op, words, size, rank);
+        tensors = op.tensors(params);
+      } catch (const std::exception&) {  // impossible, as ops say in words of their own
+        continue;
+      }
+      if (!use(params, tensors)) return false;
+    }
+  }
+  return true;
+}
+
+std::map<std::string, std::set<Form>> forms_at_points(const Op& op) {
+  std::map<std::string, std::set<Form>> forms;
+  each_possible_point(op, [&](const Params&, const std::vector<TensorSpec>& tensors) {
+    for (const TensorSpec& tensor : tensors) {
+      std::set<Form>& accepted = forms[tensor.name];
+      accepted.insert(tensor.forms.begin(), tensor.forms.end());
+      if (tensor.forms.empty()) accepted.insert(Form{});
+    }
+    return true;
+  });
+  return forms;
+}
+
 }  // namespace
+
+void each_possible_point(const Op& op, const UsePoint& use) {
+  for (const Words& words : combinations(op)) {
+    if (!each_point_with(op, words, use)) return;
+  }
+}
 
 const std::set<std::string>& PossibleTensors::of(const Op& op) {
   const auto [at, is_new] = names_.try_emplace(&op);
   if (is_new) at->second = possible_names(op);
   return at->second;
+}
+
+const std::set<Form>& PossibleTensors::forms_of(const Op& op, const std::string& tensor) {
+  const auto [at, is_new] = forms_.try_emplace(&op);
+  if (is_new && !of(op).empty()) at->second = forms_at_points(op);
+  return at->second[tensor];
 }
 
 }  // namespace assay

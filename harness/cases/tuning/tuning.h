@@ -86,7 +86,8 @@ struct TuningResult {
 };
 
 /// Reads a tuning file. Errors, each at its place: no YAML, unknown keys, ops, impls, parameters, tensors and
-/// tunables, values that are not allowed, and two entries that are about one point.
+/// tunables, values that are not allowed, forms that a tensor does not accept or the impl does not take, and
+/// two entries that are about one point.
 TuningResult load_tuning(const std::filesystem::path& file, const Registry& registry);
 
 /// The entries that a file may have.

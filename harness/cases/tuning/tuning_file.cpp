@@ -1,4 +1,5 @@
 #include "harness/base/hash.h"
+#include "harness/cases/tuning/impl_forms.h"
 #include "harness/cases/tuning/tensor_names.h"
 #include "harness/cases/tuning/tuning.h"
 #include "harness/cases/yaml/reporter.h"
@@ -9,11 +10,13 @@
 #include "harness/tensor/form.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -184,6 +187,25 @@ class EntryReader {
     throw unknown_name(name, fmt::format("tensor of {}:", op_->name), name.text, known);
   }
 
+  /// Throws Problem if no parameters let the tensor have that form, as far as it can be told.
+  void check_form(const Node& value, const std::string& tensor, Form form) const {
+    const std::set<Form>& possible = tensors_.forms_of(*op_, tensor);
+    if (possible.empty() || possible.contains(form)) return;
+    std::vector<std::string> known;
+    for (const Form one : possible) known.push_back(to_string(one));
+    throw Problem(diagnose(value, fmt::format("tensor '{}' of {} does not accept the form {}; it accepts {}",
+                                              tensor, op_->name, to_string(form), fmt::join(known, ", "))));
+  }
+
+  /// Throws Problem if the impl runs with these forms at no point, as far as it can be told: the entry would
+  /// never count.
+  void check_impl_takes_forms(const Node& key) const {
+    const std::optional<std::string> why = why_never_taken(*op_, *impl_, made_.forms);
+    if (!why) return;
+    throw Problem(diagnose(key, fmt::format("impl '{}' of {} takes no point with these forms: {}",
+                                            impl_->name, op_->name, *why)));
+  }
+
   void read_forms() {
     const Node::Entry* forms = node_.find_entry("forms");
     if (forms == nullptr) return;
@@ -199,8 +221,10 @@ class EntryReader {
         for (const Form any : all_forms()) known.push_back(to_string(any));
         throw unknown_name(*one.value, "form", form, known);
       }
+      check_form(*one.value, tensor, *parsed);
       made_.forms[tensor] = to_string(*parsed);
     });
+    problems_.attempt([&] { check_impl_takes_forms(*forms->key); });
   }
 
   void read_cache() {

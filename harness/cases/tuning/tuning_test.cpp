@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -16,14 +18,25 @@ namespace {
 using test::TemporaryFolder;
 using testing::HasSubstr;
 
-/// An op with a parameter of every kind that a condition may be about, and one of a kind that it may not.
+/// Lets each tensor have two forms.
+std::vector<TensorSpec> in_two_forms(std::vector<TensorSpec> tensors) {
+  for (TensorSpec& tensor : tensors) tensor.forms.push_back({Storage::Buffer, Layout::P4W4C});
+  return tensors;
+}
+
+/// An op with a parameter of every kind that a condition may be about, and one of a kind that it may not. Its
+/// tensors have two forms, and its impl takes equal ones.
 Registry tuned_ops() {
   Op op = test::flip_op();
+  op.tensors = [flipped = op.tensors](const Params& params) { return in_two_forms(flipped(params)); };
   op.params = {shape("shape", rank(0, 4)), integer("M"), boolean("bias"), choice("dtype", {"f32", "f16"}),
                number("eps")};
   op.impls = {{.name = "plain"}, {.name = "auto"}};
   op.impls[0].tunables = {{.name = "local_size", .doc = "threads"},
                           {.name = "tile", .doc = "rows", .allowed = {16, 32, 64}}};
+  op.impls[0].invalid_reason = [](const ImplPoint& point) {
+    return point.forms[0] == point.forms[1] ? std::nullopt : std::optional<std::string>("x and y differ");
+  };
   op.impls[1].choose = [](const BuildContext&) { return std::vector<std::string>{"plain"}; };
   return Registry({op});
 }
@@ -191,6 +204,11 @@ TEST(TuningFile, RefusesWhatNoEntryMaySay) {
       {start + "when: {eps: 1}, tune: {tile: 16}", "'eps' cannot be a condition"},
       {start + "cache: both, tune: {tile: 16}", "unknown cache 'both'"},
       {start + "forms: {x: buffer/XX}, tune: {tile: 16}", "unknown form 'buffer/XX'"},
+      {start + "forms: {x: texture3d/CP}, tune: {tile: 16}",
+       "gpu.yaml:3:40: error: tensor 'x' of flip does not accept the form texture3d/CP; it accepts "
+       "buffer/WP, buffer/4W4C"},
+      {start + "forms: {x: buffer/WP, y: buffer/4W4C}, tune: {tile: 16}",
+       "gpu.yaml:3:29: error: impl 'plain' of flip takes no point with these forms: x and y differ"},
       {start + "forms: {z: buffer/WP}, tune: {tile: 16}",
        "gpu.yaml:3:37: error: unknown tensor of flip: 'z'; known: x, y"},
       {start + "when: {shape: [1, 1, 1, 1, 1]}, tune: {tile: 16}",

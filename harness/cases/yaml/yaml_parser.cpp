@@ -9,6 +9,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -247,8 +248,72 @@ bool is_indented_by_tab(std::string_view line) {
   return line.substr(0, line.find_first_not_of(" \t")).find('\t') != std::string_view::npos;
 }
 
+/// Returns the column of a line's text, behind blanks and the dashes of list items; nothing if it has none.
+std::optional<std::size_t> column_of_text(std::string_view line) {
+  std::size_t column = line.find_first_not_of(" \t");
+  while (column != line.npos && line.substr(column).starts_with("- "))
+    column = line.find_first_not_of(" \t", column + 1);
+  return column == line.npos ? std::nullopt : std::optional(column);
+}
+
+/// Returns whether a line has a key: a colon that a blank or the line's end follows.
+bool has_key(std::string_view line) {
+  return line.ends_with(':') || line.find(": ") != line.npos;
+}
+
+/// Returns where the text begins that the scanner read on, from line to line, up to the colon that it then
+/// refuses as the end of a key. Nothing if that is the colon's own line.
+std::optional<Mark> begin_of_refused_key(const SourceFile& file, const YAML::Mark& colon) {
+  const auto before_colon = static_cast<std::size_t>(std::max(colon.column, 0));
+  if (has_key(file.line(colon.line + 1).substr(0, before_colon))) return std::nullopt;
+  std::optional<Mark> begin;
+  for (int number = colon.line; number > 0; --number) {
+    const std::string_view line = file.line(number);
+    const std::optional<std::size_t> column = column_of_text(line);
+    if (!column) continue;  // the scanner reads on over empty lines
+    if (line[*column] == '#') break;
+    if (has_key(line)) {
+      const bool is_value_of_it = !line.ends_with(':') && begin && begin->byte > static_cast<int>(*column);
+      return is_value_of_it ? std::nullopt : begin;
+    }
+    begin = Mark{number - 1, static_cast<int>(*column)};
+    if (line.find_first_not_of(" \t") != *column) break;  // a list item begins here
+  }
+  return begin;
+}
+
+/// Returns the key of a text such as "name:one", where no blank follows the colon; empty for any other text.
+std::string_view key_without_blank(std::string_view text) {
+  constexpr std::string_view of_names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  const std::size_t colon = text.find_first_not_of(of_names);
+  if (colon == text.npos || colon == 0 || text[colon] != ':') return {};
+  const bool is_followed = colon + 1 < text.size() && text[colon + 1] != ' ' && text[colon + 1] != '\t';
+  return is_followed ? text.substr(0, colon) : std::string_view();
+}
+
+/// Throws for what the scanner says of a key without a colon that ends it. The scanner takes the text of the
+/// next line for a part of such a key, and tells the place where it gives up.
+void throw_unended_key(const SourceFile& file, const YAML::ParserException& error) {
+  const bool is_colon = error.msg == YAML::ErrorMsg::MAP_VALUE;
+  if (!is_colon && error.msg != YAML::ErrorMsg::END_OF_MAP) return;
+  const std::optional<Mark> begin = is_colon ? begin_of_refused_key(file, error.mark) : std::nullopt;
+  const Mark at = begin.value_or(Mark{std::max(error.mark.line, 0), std::max(error.mark.column, 0)});
+  const std::string_view line = file.line(at.line + 1);
+  const std::string_view key =
+      key_without_blank(line.substr(std::min(static_cast<std::size_t>(at.byte), line.size())));
+  if (!key.empty())
+    throw Problem(file.diagnose(at, fmt::format("YAML syntax: a blank is missing after '{}:'", key)));
+  if (!begin) return;
+  const SourceLocation colon = file.locate({error.mark.line, error.mark.column});
+  throw Problem(file.diagnose(
+      at, fmt::format("YAML syntax: this text has no ':' and is read as a key up to the one at {}:{}; a key "
+                      "and its ':' are in one line",
+                      colon.line, colon.column)));
+}
+
 [[noreturn]] void throw_syntax_error(const SourceFile& file, const YAML::ParserException& error,
                                      const YamlBuilder& builder) {
+  throw_unended_key(file, error);
   std::string message = "YAML syntax: " + error.msg;
   if (is_indented_by_tab(file.line(error.mark.line + 1))) message += "; indent with blanks, not tabs";
   const Node* open = builder.innermost_open();

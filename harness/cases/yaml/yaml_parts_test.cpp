@@ -163,6 +163,51 @@ TEST(YamlTree, RefusesTagsOfAnyValue) {
   }
 }
 
+/// What is said of a text that is no YAML: the first line of the message.
+std::string syntax_error_of(const std::string& text) {
+  const SourceFile file("a.yaml", text);
+  Arena arena;
+  try {
+    parse_yaml(file, arena);
+  } catch (const Problem& problem) {
+    const std::string message = to_string(problem.diagnostics().front());
+    return message.substr(0, message.find('\n'));
+  }
+  return "";
+}
+
+/// The place was that of the next line's colon.
+TEST(YamlTree, TellsThePlaceOfAColonWithoutABlank) {
+  EXPECT_EQ(syntax_error_of("cases:\n  - name:one\n    shape: [1]\n"),
+            "a.yaml:2:5: error: YAML syntax: a blank is missing after 'name:'");
+  EXPECT_EQ(syntax_error_of("op:copy\ncases: []\n"),
+            "a.yaml:1:1: error: YAML syntax: a blank is missing after 'op:'");
+  EXPECT_EQ(syntax_error_of("cases:\n  - name: one\n    shape:[1]\n\n    seed: 3\n"),
+            "a.yaml:3:5: error: YAML syntax: a blank is missing after 'shape:'")
+      << "in the middle of a map, with an empty line behind it";
+  EXPECT_EQ(syntax_error_of("cases:\n  - name: one\n    shape:[1]\n  - name: two\n"),
+            "a.yaml:3:5: error: YAML syntax: a blank is missing after 'shape:'")
+      << "at the end of a list item";
+  EXPECT_EQ(syntax_error_of("x:\n  scale:0.5\n  zero_point: 1\n"),
+            "a.yaml:2:3: error: YAML syntax: a blank is missing after 'scale:'");
+  EXPECT_EQ(syntax_error_of("cases:\n  - name: one\n    shape:[1]\n"), "")
+      << "at the end of the file it is a key for the scanner, which no case has";
+}
+
+TEST(YamlTree, TellsThePlaceOfAKeyWithoutAColon) {
+  EXPECT_EQ(
+      syntax_error_of("cases:\n  - name one\n    shape: [1]\n"),
+      "a.yaml:2:5: error: YAML syntax: this text has no ':' and is read as a key up to the one at 3:10; a "
+      "key and its ':' are in one line");
+}
+
+TEST(YamlTree, TellsThePlaceOfAColonThatIsTooMuch) {
+  EXPECT_EQ(syntax_error_of("a: b\nshape: [1]: 3\n"), "a.yaml:2:11: error: YAML syntax: illegal map value");
+  EXPECT_EQ(syntax_error_of("doc: some text\n  and more: x\n"),
+            "a.yaml:2:11: error: YAML syntax: illegal map value")
+      << "a value that goes on in the next line";
+}
+
 TEST(YamlTree, NotesFlawsOncePerPlace) {
   const SourceFile file("a.yaml", "a: &x {k: 1, k: 2, <<: 3}\nb: [*x, *x]\n");
   Arena arena;

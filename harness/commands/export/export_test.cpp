@@ -73,6 +73,16 @@ TEST_F(Export, CountsARunOnceThatIsGivenTwice) {
   EXPECT_THAT(log(), EndsWith(": 1 run, 1 row\n"));
 }
 
+/// Nothing was said of the second one.
+TEST_F(Export, SaysThatAFolderIsNamedTwice) {
+  write_night("1", "2026-01-01T00:00:00Z");
+  run({.reports = {farm(), farm()}, .sqlite = database()});
+  EXPECT_EQ(test::sqlite_cell(database(), "SELECT count(*) FROM rows"), "1");
+  EXPECT_THAT(log(),
+              HasSubstr("warning: " + farm().string() + " is left out: all of its runs were named before\n"));
+  EXPECT_THAT(log(), EndsWith(": 1 run, 1 row\n"));
+}
+
 TEST_F(Export, LeavesOutARunThatCannotBeRead) {
   write_night("1", "2026-01-01T00:00:00Z");
   folder().write("farm/2/acme/journal.jsonl", "{}\n{}\n");

@@ -11,6 +11,7 @@
 #include "harness/report/journal/recorded_runs.h"
 #include "harness/report/night/night.h"
 #include "harness/report/record/device_name.h"
+#include "harness/report/record/run_kind.h"
 
 #include <fmt/format.h>
 
@@ -106,8 +107,8 @@ class JudgedNight {
   std::map<fs::path, fs::path> bases_;  ///< by the folder of a report
 };
 
-/// The newest report before a track's last run that has a row in common with it, can be read, and had robust
-/// access and the validation layer if that one had.
+/// The newest report before a track's last run that has a row in common with it, can be read, and is of the
+/// same kind: summaries of old runs do not say theirs.
 std::optional<RunReport> report_before(const RunReport& newest, const KnownRuns& runs, const Track& track,
                                        LeftOut& left_out) {
   std::set<std::uint32_t> rows;
@@ -118,9 +119,7 @@ std::optional<RunReport> report_before(const RunReport& newest, const KnownRuns&
     const fs::path& journal = runs.journals[track.nights[i]];
     try {
       RunReport report = read_checked_journal(journal);
-      if (report.run.robust_access == newest.run.robust_access &&
-          report.run.validation == newest.run.validation)
-        return report;
+      if (kind_of_run(report.run) == kind_of_run(newest.run)) return report;
     } catch (const Error& error) {
       left_out.warn(
           fmt::format("the newest run is not compared with {}: {}", journal.string(), error.what()));
@@ -148,36 +147,20 @@ std::optional<RunReport> chosen_base(const RunReport& newest, const KnownRuns& r
   return base ? std::optional(*base) : std::nullopt;
 }
 
-constexpr const char* had_robust_access = "checked every memory access (--robust-access)";
-
-/// What only one of two runs did, which for that are not compared; null if they are of one kind. With the
-/// validation layer on in one of them, their answers are compared.
-const char* difference_in_kind(const RunInfo& one, const RunInfo& other) {
-  if (one.device.as_if != other.device.as_if) return "had the limits of this profile (--as-if)";
-  if (one.robust_access != other.robust_access) return had_robust_access;
-  return nullptr;
-}
-
-/// What only one of two runs of a device did, for which their times are not in one history; null: nothing.
-const char* difference_in_times(const HistoryRun& one, const HistoryRun& other) {
-  if (one.robust_access != other.robust_access) return had_robust_access;
-  if (one.validation != other.validation) return "had the validation layer on (--validation)";
-  return nullptr;
-}
-
 /// What a newest run is compared with; nothing if that cannot be.
 std::optional<RunReport> base_of(const RunReport& newest, const KnownRuns& runs, const Track& track,
                                  Comparisons& comparisons, LeftOut& left_out) {
   std::optional<RunReport> base = chosen_base(newest, runs, track, comparisons, left_out);
-  const char* difference = base ? difference_in_kind(base->run, newest.run) : nullptr;
-  if (difference == nullptr) return base;
-  left_out.warn(fmt::format("run {} is not compared with run {}: only one of them {}", newest.run.run_id,
-                            base->run.run_id, difference));
+  if (!base) return base;
+  const RunKind kind = kind_of_run(newest.run), kind_of_base = kind_of_run(base->run);
+  if (have_comparable_answers(kind, kind_of_base)) return base;
+  left_out.warn(fmt::format("run {} is not compared with run {}: the former is {}, the latter {}",
+                            newest.run.run_id, base->run.run_id, kind_text(kind), kind_text(kind_of_base)));
   return std::nullopt;
 }
 
-/// Leaves out the tracks of a device that have rows in common with a newer one: its robust runs, those with
-/// the validation layer on, or its others, which are not compared with each other.
+/// Leaves out the tracks of a device that have rows in common with a newer one: their runs are of another
+/// kind, and not compared with its runs.
 std::vector<Track> shown_tracks(const KnownRuns& runs, LeftOut& left_out) {
   const std::vector<Track> tracks = tracks_of(runs.nights.all);
   const auto newest = [&](const Track& track) -> const NightSummary& {
@@ -188,9 +171,10 @@ std::vector<Track> shown_tracks(const KnownRuns& runs, LeftOut& left_out) {
     std::set<std::uint32_t> rows;
     for (const NightRow& row : newest(track).rows) rows.insert(row.row);
     const HistoryRun& run = newest(track).run;
+    const RunKind kind = kind_of_run(run);
     const auto replaces = [&](const Track& other) {
       const HistoryRun& later = newest(other).run;
-      return later.device_key == run.device_key && difference_in_times(later, run) != nullptr &&
+      return later.device_key == run.device_key && kind_of_run(later) != kind &&
              std::pair(later.date, later.run_id) > std::pair(run.date, run.run_id) &&
              std::ranges::any_of(newest(other).rows,
                                  [&](const NightRow& row) { return rows.contains(row.row); });
@@ -200,11 +184,13 @@ std::vector<Track> shown_tracks(const KnownRuns& runs, LeftOut& left_out) {
       shown.push_back(track);
       continue;
     }
-    left_out.warn(fmt::format("{} left out, as not compared with run {}: only one kind of them {}",
-                              track.nights.size() == 1
-                                  ? "run " + run.run_id + " is"
-                                  : fmt::format("{} runs until {} are", track.nights.size(), run.run_id),
-                              newest(*other).run.run_id, difference_in_times(newest(*other).run, run)));
+    const HistoryRun& later = newest(*other).run;
+    const std::size_t count = track.nights.size();
+    const std::string these =
+        count == 1 ? "run " + run.run_id : fmt::format("{} runs until {}", count, run.run_id);
+    left_out.warn(fmt::format(
+        "{0} {1} left out, as not compared with run {2}: the former {1} {3}, the latter is {4}", these,
+        count == 1 ? "is" : "are", later.run_id, kind_text(kind), kind_text(kind_of_run(later))));
   }
   return shown;
 }

@@ -59,11 +59,12 @@ TEST_F(PageCommand, ShowsRobustRunsOrOthersOfADeviceAsTheNewestIs) {
   write_night("night-3", {test::passed("a")});
   page_of({out()});
   EXPECT_THAT(log(),
-              HasSubstr("run night-2 is left out, as not compared with run night-3: only one kind of them "
-                        "checked every memory access (--robust-access)"));
+              HasSubstr("run night-2 is left out, as not compared with run night-3: the former is with "
+                        "robust access (--robust-access), the latter is plain\n"));
   write_night("night-4", {test::passed("a")}, true);
   page_of({out()});
-  EXPECT_THAT(log(), HasSubstr("2 runs until night-3 are left out, as not compared with run night-4"));
+  EXPECT_THAT(log(), HasSubstr("2 runs until night-3 are left out, as not compared with run night-4: the "
+                               "former are plain, the latter is with robust access (--robust-access)\n"));
 }
 
 TEST_F(PageCommand, ShowsRunsWithTheValidationLayerOrOthersOfADeviceAsTheNewestIs) {
@@ -71,9 +72,9 @@ TEST_F(PageCommand, ShowsRunsWithTheValidationLayerOrOthersOfADeviceAsTheNewestI
   write_night("night-2", {test::passed("a")}, false, true);
   write_night("night-3", {test::passed("a")});
   page_of({out()});
-  EXPECT_THAT(
-      log(), HasSubstr("run night-2 is left out, as not compared with run night-3: only one kind of them had "
-                       "the validation layer on (--validation)"));
+  EXPECT_THAT(log(),
+              HasSubstr("run night-2 is left out, as not compared with run night-3: the former is with the "
+                        "validation layer (--validation), the latter is plain\n"));
 }
 
 TEST_F(PageCommand, ShowsEveryRunOfAnOutputFolder) {
@@ -163,7 +164,8 @@ TEST_F(PageCommand, DoesNotCompareRobustRunsWithPlainOnes) {
   const fs::path robust = write_night("night-2", {test::passed("a")}, true);
   EXPECT_THAT(page_of({out()}), StartsWith("<!DOCTYPE html>"));
   EXPECT_THAT(page_of({robust}, {first}), StartsWith("<!DOCTYPE html>"));
-  EXPECT_THAT(log(), HasSubstr("run night-2 is not compared with run night-1: only one of them checked"));
+  EXPECT_THAT(log(), HasSubstr("run night-2 is not compared with run night-1: the former is with robust "
+                               "access (--robust-access), the latter plain\n"));
 }
 
 TEST_F(PageCommand, RefusesANightWithoutAVerdict) {

@@ -10,8 +10,13 @@
 #include "harness/commands/points/random_point.h"
 #include "harness/commands/points/written_cases.h"
 #include "harness/commands/run/run_once.h"
+#include "harness/commands/run/setup/engine_options.h"
 #include "harness/engine/accuracy/data_set.h"
+#include "harness/engine/run/planned_rows.h"
+#include "harness/engine/run/row_plan.h"
 #include "harness/engine/run/run_info.h"
+#include "harness/gpu/gpu.h"
+#include "harness/gpu/shaders/shader_sources.h"
 
 #include <fmt/format.h>
 
@@ -67,15 +72,28 @@ std::uint64_t drawn_seed() {
   return std::uint64_t{device()} | 1;
 }
 
-/// The ops that the names or globs choose; all without any. Throws Error(Usage) for one that chooses nothing.
-std::vector<const Op*> chosen_ops(const std::vector<std::string>& patterns, const Registry& registry) {
-  refuse_unknown_ops(patterns, registry, "choosing the ops to fuzz");
-  std::vector<const Op*> chosen;
-  for (const Op& op : registry.ops()) {
-    const auto matches = [&](const std::string& pattern) { return glob_matches(pattern, op.name); };
-    if (patterns.empty() || std::ranges::any_of(patterns, matches)) chosen.push_back(&op);
+/// The kernels of assay's own ops, and of the harness.
+std::set<gpu::KernelName> embedded_kernels() {
+  std::set<gpu::KernelName> kernels;
+  for (const gpu::EmbeddedSource& source : gpu::embedded_shaders()) {
+    const fs::path path = source.name;
+    if (gpu::is_kernel(path)) kernels.emplace(path.filename().string(), gpu::ShaderFolders());
   }
-  return chosen;
+  return kernels;
+}
+
+/// Throws Error(Usage) for a folder of shaders none of which replaces one of assay's: the embedded ones would
+/// be fuzzed instead. Which files the kernels of manifests use is known once points are drawn.
+void refuse_useless_shaders(const FuzzOptions& options) {
+  constexpr std::size_t most_named = 12;
+  if (options.shaders.empty() || !options.op_folders.empty()) return;
+  const gpu::Overrides found = files_used(options.shaders, embedded_kernels(), false);
+  if (!found.used.empty()) return;
+  throw Error(fmt::format(
+      "taking shaders from --shaders '{}': none of its files replaces one of assay's. It holds: {}; a kernel "
+      "is "
+      "found by its file name in any folder, an include by its path, as below shaders/ of the source tree",
+      options.shaders.string(), found.unused.empty() ? "no shaders" : first_names(found.unused, most_named)));
 }
 
 /// A failure as it was found, and the file with its case.
@@ -95,7 +113,7 @@ class Fuzzing {
         terminal_(terminal),
         stop_requested_(stop_requested),
         context_(with_ops(context, options.op_folders)),
-        ops_(chosen_ops(options.ops, context_.registry)),
+        ops_(ops_to_fuzz(options, context_.registry)),
         seed_(options.seed.value_or(drawn_seed())),
         folder_(options.out / new_run_id()),
         draw_(seed_),
@@ -117,9 +135,11 @@ class Fuzzing {
       }
       shrink_new();
     }
+    const bool is_about_shaders = options_.shaders.empty() || runs_.used_shaders();
+    if (!is_about_shaders && points() > 0) terminal_.log << unused_shaders_line();
     terminal_.out << summary();
     if (!kinds_.empty()) return ExitCode::Failures;
-    const bool showed_something = ended_.contains(Status::Pass);
+    const bool showed_something = ended_.contains(Status::Pass) && is_about_shaders;
     return showed_something || is_stopped() ? ExitCode::Fine : ExitCode::Usage;
   }
 
@@ -216,6 +236,14 @@ class Fuzzing {
     return text;
   }
 
+  std::string unused_shaders_line() const {
+    return printable_line(fmt::format("fuzz: no point used a file of --shaders '{}', so that nothing is "
+                                      "known of these: name ops that "
+                                      "run them, or give more --seconds or --points",
+                                      options_.shaders.string())) +
+           '\n';
+  }
+
   std::string summary() const {
     std::string statuses;
     for (const auto& [status, count] : ended_) {
@@ -265,6 +293,23 @@ class Fuzzing {
 };
 
 }  // namespace
+
+std::vector<const Op*> ops_to_fuzz(const FuzzOptions& options, const Registry& registry) {
+  refuse_unknown_ops(options.ops, registry, "choosing the ops to fuzz");
+  const auto is_chosen = [&](const Op& op) {
+    const auto matches = [&](const std::string& pattern) { return glob_matches(pattern, op.name); };
+    if (!options.ops.empty()) return std::ranges::any_of(options.ops, matches);
+    return options.op_folders.empty() || !op.declared_in.empty();
+  };
+  std::vector<const Op*> chosen;
+  for (const Op& op : registry.ops()) {
+    if (is_chosen(op) && !op.answers_of_case) chosen.push_back(&op);
+  }
+  if (!chosen.empty()) return chosen;
+  throw Error(
+      "choosing the ops to fuzz: each case of these ops brings its answers, so that no other point can be "
+      "judged; name another op");
+}
 
 PointEnd end_of(const Record& record, const Case& point) {
   PointEnd end{.status = record.status, .metric = {}, .what = record.reason};
@@ -326,6 +371,13 @@ RunReport PointRuns::report_of(const std::vector<std::string>& words,
   throw;
 }
 
+/// Every point runs a few kernels; once some point has used the folder, it is known to matter.
+void PointRuns::note_used_shaders(const PlannedGroup& points, const DeviceInfo& device) {
+  if (options_.shaders.empty() || used_shaders_) return;
+  const std::set<gpu::KernelName> kernels = kernels_of(std::span(&points, 1), device);
+  used_shaders_ = !files_used(options_.shaders, kernels, false).used.empty();
+}
+
 std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points,
                                                     const std::function<bool()>& must_stop) {
   std::vector<std::optional<PointEnd>> ends(points.size());
@@ -347,6 +399,9 @@ std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points
   if (files.empty()) return ends;
   const RunReport report = report_of(words(files), must_stop);
   if (!report.run.device.name.empty()) device_ = report.run.device.name;
+  PlannedGroup group;
+  for (const auto& [name, placed] : known) group.push_back({.test_case = &placed.second});
+  note_used_shaders(group, report.run.device);
   for (const Record& record : report.records) {
     const auto& [place, point] = known.at({record.info.op, record.info.name});
     ends[place] = end_of(record, point);
@@ -356,6 +411,7 @@ std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points
 
 ExitCode fuzz(const FuzzOptions& options, const Context& context, const Terminal& terminal,
               const std::function<bool()>& stop_requested) {
+  refuse_useless_shaders(options);
   return Fuzzing(options, context, terminal, stop_requested).run();
 }
 

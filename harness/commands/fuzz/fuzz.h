@@ -3,6 +3,8 @@
 #include "harness/base/error.h"
 #include "harness/cases/case.h"
 #include "harness/commands/context.h"
+#include "harness/device/device_info.h"
+#include "harness/engine/run/planned_rows.h"
 #include "harness/op/op.h"
 #include "harness/report/record/events.h"
 #include "harness/report/record/record.h"
@@ -20,7 +22,7 @@ namespace assay::app {
 
 /// The options of `assay fuzz`.
 struct FuzzOptions {
-  std::vector<std::string> ops;                   ///< names or globs; empty: all
+  std::vector<std::string> ops;                   ///< names or globs; empty: see ops_to_fuzz()
   std::vector<std::filesystem::path> op_folders;  ///< --ops: folders of ops that manifests declare
   double seconds = 60;                            ///< for drawing and running points
   std::optional<std::size_t> points;              ///< that are drawn at most; absent: no limit
@@ -34,6 +36,11 @@ struct FuzzOptions {
   double memory_limit_gib = 8;    ///< for each worker; 0: none
   bool verbose = false;
 };
+
+/// The ops that the names or globs choose: without any those of --ops, and without that all. Ops whose cases
+/// bring their answers are left out: no other point of them can be judged. Throws Error(Usage) for a name
+/// that is no op's, and if no op is left.
+std::vector<const Op*> ops_to_fuzz(const FuzzOptions& options, const Registry& registry);
 
 /// How a point ended.
 struct PointEnd {
@@ -68,21 +75,26 @@ class PointRuns {
 
   /// Name of the device that ran the last points; empty before.
   const std::string& device() const { return device_; }
+  /// Whether a point so far ran a file of --shaders.
+  bool used_shaders() const { return used_shaders_; }
 
  private:
   /// The report of a run; without any row if it was stopped before it had a device.
   RunReport report_of(const std::vector<std::string>& words, const std::function<bool()>& must_stop) const;
   std::vector<std::string> words(const std::vector<std::filesystem::path>& files) const;
+  void note_used_shaders(const PlannedGroup& points, const DeviceInfo& device);
 
   const FuzzOptions& options_;
   const Context& context_;
   const Terminal& terminal_;
   std::filesystem::path folder_;
   std::string device_;
+  bool used_shaders_ = false;
 };
 
 /// `assay fuzz`: draws points of the ops' own spaces, runs them, and makes each failure that it finds a small
-/// case file (docs/fuzz.md). Returns Failures if it found one. Throws Error.
+/// case file (docs/fuzz.md). Returns Failures if it found one, and Usage if nothing is known: no point passed
+/// or failed, or none ran a file of --shaders. Throws Error.
 ExitCode fuzz(const FuzzOptions& options, const Context& context, const Terminal& terminal,
               const std::function<bool()>& stop_requested);
 

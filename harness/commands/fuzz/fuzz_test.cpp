@@ -2,18 +2,57 @@
 
 #include "harness/cases/expansion/load.h"
 #include "ops/registry.h"
+#include "tests/support/error_text.h"
+#include "tests/support/small_op.h"
 #include "tests/support/temporary_folder.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::app {
 namespace {
+
+/// An op of assay, one of a manifest, and one of a manifest whose cases bring their answers.
+Registry ops_of_three_kinds() {
+  Op own = test::flip_op();
+  Op of_manifest = test::flip_op();
+  of_manifest.name = "row_softmax";
+  of_manifest.declared_in = "mine/row_softmax/op.yaml";
+  Op without_reference = of_manifest;
+  without_reference.name = "row_mystery";
+  without_reference.answers_of_case = [](const Params&, std::vector<HostTensor>) {
+    return std::vector<Expected>();
+  };
+  return Registry({std::move(own), std::move(of_manifest), std::move(without_reference)});
+}
+
+std::vector<std::string> names_to_fuzz(const FuzzOptions& options) {
+  const Registry registry = ops_of_three_kinds();
+  std::vector<std::string> names;
+  for (const Op* op : ops_to_fuzz(options, registry)) names.push_back(op->name);
+  return names;
+}
+
+/// The ops of assay were fuzzed, too.
+TEST(OpsToFuzz, AreThoseOfTheFoldersUnlessOthersAreNamed) {
+  using testing::ElementsAre;
+  EXPECT_THAT(names_to_fuzz({.ops = {}, .op_folders = {"mine"}}), ElementsAre("row_softmax"));
+  EXPECT_THAT(names_to_fuzz({.ops = {"flip", "row_*"}, .op_folders = {"mine"}}),
+              ElementsAre("flip", "row_softmax"));
+  EXPECT_THAT(names_to_fuzz({}), ElementsAre("flip", "row_softmax")) << "all that can be";
+}
+
+TEST(OpsToFuzz, AreNoneWhoseCasesBringTheirAnswers) {
+  const auto fuzz_it = [] { names_to_fuzz({.ops = {"row_mystery"}, .op_folders = {"mine"}}); };
+  EXPECT_THAT(test::error_of(fuzz_it), testing::HasSubstr("each case of these ops brings its answers"));
+}
 
 const Registry& run_ops() {
   static const Registry made = ops::registry();

@@ -29,6 +29,7 @@
 #include <ostream>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,16 @@ void refuse_unknown_column(const std::string& name, const std::string& place) {
   if (std::ranges::find(known_columns, name) != known_columns.end()) return;
   fail(place,
        fmt::format("'{}' is no column; known are {}", printable(name), fmt::join(known_columns, ", ")));
+}
+
+/// Throws for a name that a header has twice: one of the two columns would be lost.
+void check_header(const std::vector<std::string>& header, const std::string& place) {
+  std::set<std::string> seen;
+  for (const std::string& column : header) {
+    refuse_unknown_column(column, place);
+    if (!seen.insert(column).second)
+      fail(place, fmt::format("the column '{}' is there twice; remove or rename one", printable(column)));
+  }
 }
 
 double time_of_cell(const std::string& text, const std::string& place) {
@@ -85,7 +96,7 @@ std::vector<ForeignTime> times_in_csv(const std::string& text, const std::string
     const std::string place = fmt::format("{}:{}", name, line);
     if (header.empty()) {
       header = cells;
-      for (const std::string& column : header) refuse_unknown_column(column, place);
+      check_header(header, place);
       return;
     }
     if (cells.size() != header.size())
@@ -299,8 +310,10 @@ void write_journal(const fs::path& file, const RunInfo& run, std::span<const Imp
 
 std::vector<ForeignTime> read_times(const std::filesystem::path& file) {
   const std::string name = file.string();
-  const auto text = whole_regular_file(file, most_bytes);
+  auto text = whole_regular_file(file, most_bytes);
   if (!text) fail(name, "it is not a regular file, has more than 64 MiB or cannot be read");
+  constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // spreadsheets write it
+  if (text->starts_with(byte_order_mark)) text->erase(0, byte_order_mark.size());
   const std::size_t first = text->find_first_not_of(" \t\r\n");
   const bool is_json = first != std::string::npos && (*text)[first] == '[';
   std::vector<ForeignTime> times = is_json ? times_in_json(*text, name) : times_in_csv(*text, name);

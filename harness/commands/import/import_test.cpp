@@ -52,6 +52,24 @@ TEST_F(TimesFile, IsAJsonArrayOfObjects) {
   EXPECT_THAT(times[0].place, EndsWith("t: entry 1"));
 }
 
+/// Its first column was unknown, or the array was taken for CSV.
+TEST_F(TimesFile, MayBeginWithAByteOrderMark) {
+  const std::string mark = "\xEF\xBB\xBF";
+  const auto of_csv = read(mark + "id,us\nop/a/x/auto,2.5\n");
+  ASSERT_EQ(of_csv.size(), 1U);
+  EXPECT_EQ(of_csv[0].id, "op/a/x/auto");
+  EXPECT_THAT(of_csv[0].place, EndsWith("t:2"));
+  const auto of_json = read(mark + R"([{"id": "a", "us": 2.5}])");
+  ASSERT_EQ(of_json.size(), 1U);
+  EXPECT_EQ(of_json[0].id, "a");
+}
+
+/// The last of them was taken, without a word.
+TEST_F(TimesFile, HasNoColumnTwice) {
+  EXPECT_THAT(refusal("id,us,us\na,1,2\n"), HasSubstr("t:1: the column 'us' is there twice"));
+  EXPECT_THAT(refusal("id,us,source,id\na,1,x,b\n"), HasSubstr("t:1: the column 'id' is there twice"));
+}
+
 TEST_F(TimesFile, IsRefusedWithThePlaceOfWhatIsWrong) {
   EXPECT_THAT(refusal(""), HasSubstr("it has no time"));
   EXPECT_THAT(refusal("id,us\n"), HasSubstr("it has no time"));

@@ -19,10 +19,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <functional>
 #include <iterator>
 #include <ostream>
 #include <random>
+#include <system_error>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -70,6 +74,29 @@ LoadResult load(const JudgeOptions& options, const Context& context, const Termi
   return loaded;
 }
 
+[[noreturn]] void refuse_json(const std::filesystem::path& file, const std::string& why) {
+  throw Error(
+      fmt::format("judging a submission: the verdict cannot be written to --json '{}': {}; name another file",
+                  printable_line(file.string()), why));
+}
+
+/// Makes the folder of --json and checks that a file can be written there, before a judgement of minutes.
+/// Throws Error.
+void prepare_json(const std::filesystem::path& file) {
+  namespace fs = std::filesystem;
+  if (file.empty() || file == "-") return;
+  std::error_code error;
+  if (fs::is_directory(file, error)) refuse_json(file, "it is a folder");
+  const bool is_other = fs::exists(file, error) && !fs::is_regular_file(file, error);
+  if (is_other || fs::is_symlink(file, error)) return;  // written to where it is, whatever its folder allows
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code why;
+  fs::create_directories(folder, why);
+  if (!fs::is_directory(folder, error)) refuse_json(file, "its folder cannot be made: " + why.message());
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse_json(file, "its folder cannot be written to: " + std::generic_category().message(errno));
+}
+
 /// One judgement, from its options to its verdict.
 class Judge {
  public:
@@ -85,6 +112,7 @@ class Judge {
 
   ExitCode run() {
     refuse_unknown_ops(options_.ops, context_.registry, "judging a submission");
+    prepare_json(options_.json);
     const DeviceInfo device = chosen_device(options_);
     const LoadResult loaded = load(options_, context_, terminal_);
     const Submission submission = take_submission(options_.submission, folder_ / "submission");
@@ -219,14 +247,14 @@ class Judge {
 
   ExitCode conclude(const JudgeFacts& facts) const {
     const std::string json = judgement_json(judgement_, facts, options_);
+    const bool is_json_printed = options_.json == "-";
+    // Printed first: a file that cannot be written, as on a full disk, must not lose the verdict.
+    terminal_.out << (is_json_printed ? json : judgement_text(judgement_, facts, terminal_.console.color))
+                  << std::flush;
     replace_file(folder_ / "judge.json", json);
-    if (options_.json == "-") {
-      terminal_.out << json;
-    } else {
-      if (!options_.json.empty()) write_named_file(options_.json, json);
-      terminal_.out << judgement_text(judgement_, facts, terminal_.console.color);
+    if (!is_json_printed && !options_.json.empty()) write_named_file(options_.json, json);
+    if (!is_json_printed)
       terminal_.out << fmt::format("full report   {}\n", printable_line((folder_ / "judge.json").string()));
-    }
     return judgement_.is_trusted() ? ExitCode::Fine : ExitCode::Failures;
   }
 

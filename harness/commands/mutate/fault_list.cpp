@@ -18,6 +18,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -176,6 +177,22 @@ std::vector<mutation::Fault> drawn_faults(std::vector<mutation::Fault> all,
        i += static_cast<std::size_t>(shard.count))
     part.push_back(std::move(kept[i]));
   return part;
+}
+
+std::string why_nothing_to_try(std::span<const mutation::Fault> all, const MutateOptions::Choice& choice,
+                               const std::optional<ChangedLines>& changed) {
+  constexpr std::size_t letters_of_commit = 12;
+  if (all.empty()) return "no line of the shaders that were chosen can have a fault: there is nothing to try";
+  const auto is_new = [&](const mutation::Fault& fault) {
+    return changed && is_changed(*changed, fault.file, fault.line);
+  };
+  if (changed && std::ranges::none_of(all, is_new)) {
+    return fmt::format(
+        "nothing changed since {}: no line of '{}' that can have a fault; there is nothing to try",
+        choice.since.substr(0, letters_of_commit), printable(choice.folder.string()));
+  }
+  return fmt::format("shard {} has no fault: there are fewer faults than shards; there is nothing to try",
+                     choice.shard);
 }
 
 }  // namespace assay::app

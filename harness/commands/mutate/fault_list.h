@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,5 +41,10 @@ std::vector<mutation::Fault> all_faults(const gpu::ShaderSources& sources, const
 std::vector<mutation::Fault> drawn_faults(std::vector<mutation::Fault> all,
                                           const MutateOptions::Choice& choice,
                                           const std::optional<ChangedLines>& changed);
+
+/// Why drawn_faults() gives none of these faults, as a sentence: no line can have one, nothing changed since
+/// the commit, or the shard got none.
+std::string why_nothing_to_try(std::span<const mutation::Fault> all, const MutateOptions::Choice& choice,
+                               const std::optional<ChangedLines>& changed);
 
 }  // namespace assay::app

@@ -1,18 +1,22 @@
 #include "harness/commands/mutate/fault_list.h"
 
 #include "harness/base/error.h"
+#include "harness/commands/mutate/fault_test_support.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace assay::app {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 TEST(ChangedLines, AreThoseThatTheDiffAdds) {
@@ -53,6 +57,25 @@ TEST(ChangedLines, IncludeAllLinesOfFilesThatGitDoesNotKnowYet) {
   const ChangedLines changed = changed_since(commit, folder / "shaders");
   EXPECT_THAT(changed.at("old.comp"), ElementsAre(2));
   EXPECT_THAT(changed.at("new.comp"), ElementsAre(1, 2));
+}
+
+/// All three had one message, which named two reasons.
+TEST(NothingToTry, HasItsReason) {
+  const std::vector<mutation::Fault> of_line_7{fault_record("f1", FaultEnd::Survived).fault};
+  MutateOptions::Choice choice;
+  EXPECT_THAT(why_nothing_to_try({}, choice, std::nullopt),
+              HasSubstr("no line of the shaders that were chosen can have a fault"));
+  choice.shard = "2/2";
+  EXPECT_THAT(why_nothing_to_try(of_line_7, choice, std::nullopt), HasSubstr("shard 2/2 has no fault"));
+  choice.since = std::string(40, 'a');
+  choice.folder = "shaders";
+  const std::string nothing_changed =
+      "nothing changed since aaaaaaaaaaaa: no line of 'shaders' that can have a fault";
+  EXPECT_THAT(why_nothing_to_try(of_line_7, choice, ChangedLines{}), HasSubstr(nothing_changed));
+  EXPECT_THAT(why_nothing_to_try(of_line_7, choice, ChangedLines{{"a.comp", {6}}}),
+              HasSubstr(nothing_changed));
+  EXPECT_THAT(why_nothing_to_try(of_line_7, choice, ChangedLines{{"a.comp", {7}}}),
+              HasSubstr("shard 2/2 has no fault"));
 }
 
 }  // namespace

@@ -176,23 +176,20 @@ class Mutation {
         terminal_(terminal),
         sources_(sources_of(options_)) {
     all_ = all_faults(sources_, shader_names(options_, sources_), options_.choice.shaders);
-    std::optional<ChangedLines> changed;
     if (!options_.choice.since.empty())
-      changed = changed_since(options_.choice.since, options_.choice.folder);
-    drawn_ = drawn_faults(all_, options_.choice, changed);
+      changed_ = changed_since(options_.choice.since, options_.choice.folder);
+    drawn_ = drawn_faults(all_, options_.choice, changed_);
     if (const fs::path file = list_of_equivalent_faults(options_); !file.empty())
       equivalent_ = read_equivalent_faults(file);
   }
 
   ExitCode run(const std::function<bool()>& stop_requested) {
+    if (drawn_.empty()) terminal_.log << why_nothing_to_try(all_, options_.choice, changed_) << '\n';
     if (options_.only_list) {
       list(drawn_, terminal_.out);
       return ExitCode::Fine;
     }
-    if (drawn_.empty()) {
-      terminal_.log << "no line of the shaders that were chosen can have a fault, or none has changed\n";
-      return options_.choice.since.empty() ? ExitCode::Usage : ExitCode::Fine;
-    }
+    if (drawn_.empty()) return all_.empty() || !changed_ ? ExitCode::Usage : ExitCode::Fine;
     if (merged_) return merge();
     const CaseOptions cases = cases_of(options_);
     const LoadResult loaded = load_and_complain(cases, context_.registry, terminal_.errors);
@@ -247,8 +244,8 @@ class Mutation {
 
   ExitCode finish(const FaultRun& run, std::vector<FaultRecord> records) const {
     mark_equivalent(equivalent_, records);
-    const std::vector<std::string> wrong =
-        wrong_entries(equivalent_, all_, records, shader_names(options_, sources_));
+    // With the embedded kernels that the folder of shaders replaces: entries about them are not stale.
+    const std::vector<std::string> wrong = wrong_entries(equivalent_, all_, records, sources_.names());
     write_matrix(options_.out, run, records);
     print_end(options_.out, records, terminal_.out);
     for (const std::string& entry : wrong) terminal_.errors << "wrong: " << printable(entry) << '\n';
@@ -267,6 +264,7 @@ class Mutation {
   const Terminal& terminal_;
   gpu::ShaderSources sources_;
   std::vector<mutation::Fault> all_;
+  std::optional<ChangedLines> changed_;  ///< with --since
   std::vector<mutation::Fault> drawn_;
   std::vector<EquivalentFault> equivalent_;
 };

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <ostream>
 #include <set>
@@ -113,11 +114,14 @@ std::vector<fs::path> all_journals(const std::vector<fs::path>& paths, LeftOut& 
   Paths journals;
   for (const fs::path& path : paths) {
     const auto found = left_out.or_left_out(path, [&] { return journals_of_path(path); });
+    const std::size_t before = journals.size();
     for (const fs::path& journal : found.value_or(Paths{})) {
       std::error_code error;
       const fs::path place = fs::canonical(journal, error);
       if (seen.insert(error ? journal : place).second) journals.push_back(journal);
     }
+    if (found && journals.size() == before)
+      left_out.warn(fmt::format("{} is left out: all of its runs were named before", path.string()));
   }
   return journals;
 }

@@ -55,7 +55,8 @@ struct KnownRuns {
 };
 
 /// The journals of all runs that paths stand for, without duplicates: those of journals_of(), all others in
-/// an output folder, and all nights in the folder of a farm. A path without any is left out.
+/// an output folder, and all nights in the folder of a farm. A path without any, or with none that paths
+/// before it do not have, is left out with a warning.
 std::vector<std::filesystem::path> all_journals(const std::vector<std::filesystem::path>& paths,
                                                 LeftOut& left_out);
 

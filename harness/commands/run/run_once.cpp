@@ -61,7 +61,8 @@ std::size_t accuracy_groups(const std::vector<PlannedGroup>& groups) {
 /// Throws if a comparison that the command line asks for would compare nothing.
 void refuse_empty_comparison(const RunOptions& options, const std::set<std::string>& timed) {
   if (options.versus_shaders.empty() && options.rows.baseline_impl.empty()) return;
-  if (options.versus_alone && timed.empty()) return;  // only their answers matter
+  // Only the answers of the other version matter then, unless an impl is named to compare its times with.
+  if (options.versus_alone && timed.empty() && options.rows.baseline_impl.empty()) return;
   if (!options.versus_alone && !options.versus_shaders.empty() && !options.rows.baseline_impl.empty()) {
     throw Error(
         "choosing what to compare: --versus-shaders compares two versions of the shaders, --baseline-impl "
@@ -77,6 +78,20 @@ void refuse_empty_comparison(const RunOptions& options, const std::set<std::stri
   throw Error(
       fmt::format("choosing a baseline: no selected row of mode perf has impl '{}'; the impls are: {}",
                   options.rows.baseline_impl, fmt::join(timed, ", ")));
+}
+
+/// Throws for a replay of timed rows alone: there would be none, and accuracy rows would run without a word.
+void refuse_timed_replay(const CaseOptions& options) {
+  if (!options.replays || options.mode != name_of(Mode::Perf)) return;
+  throw Error(
+      "replaying rows: --replay runs the accuracy of the selected cases again, and --mode perf selects timed "
+      "rows alone; leave one of them out");
+}
+
+bool has_row_with(const InjectedFault& fault, std::span<const PlannedGroup> groups) {
+  return std::ranges::any_of(groups, [&](const PlannedGroup& group) {
+    return std::ranges::any_of(group, [&](const PlannedRow& row) { return fault.is_of(row_id(row)); });
+  });
 }
 
 /// An unpredictable seed that is never 0.
@@ -148,18 +163,37 @@ class Run {
   /// Checks what needs no device, and loads the expectations. Returns whether there is nothing to run, with
   /// the exit code in `outcome`. Throws Error(Usage) if that cannot be what was meant.
   bool has_nothing_to_run(RunOutcome& outcome) {
+    refuse_timed_replay(options_.cases);
     if (groups_.empty()) {
       if (loaded_.errors.empty() && shard_.all_groups > 0) return true;  // more shards than groups
       if (loaded_.errors.empty()) throw_nothing_selected(options_.cases, loaded_.cases);
       outcome.code = ExitCode::Usage;
       return true;
     }
-    profile_of(options_.as_if);                                                      // throws
-    for (const std::string& fault : options_.injected_faults) InjectedFault{fault};  // likewise
+    profile_of(options_.as_if);  // throws
+    check_injected_faults();
     check_named_tuning(tuning_of(options_), context_.registry);
     refuse_empty_comparison(options_, timed_impls_);
     load_expectation_rules(outcome);
     return false;
+  }
+
+  /// Throws for a fault that is none, and for one that no row of the selection has, in whatever shard: a run
+  /// that survived nothing would look like one that survived it.
+  void check_injected_faults() const {
+    if (options_.injected_faults.empty()) return;
+    const std::vector<PlannedGroup> all =
+        planned_groups(options_, selected_cases(options_.cases, loaded_.cases));
+    for (const std::string& text : options_.injected_faults) {
+      const InjectedFault fault(text);  // throws
+      const bool is_none = text.empty();
+      if (is_none || options_.attempt.may_leave_faults_unmet || has_row_with(fault, all)) continue;
+      throw Error(
+          fmt::format("injecting faults: no selected row has an id that --inject-fault '{}' matches; `assay "
+                      "list` shows the "
+                      "ids",
+                      shortened(printable_line(text), 200)));
+    }
   }
 
   /// The exit code of a device's report. If --max-failures stopped the run, rows that did not end do not
@@ -440,6 +474,7 @@ RunReport quiet_run(const QuietRun& how, const std::vector<std::string>& words, 
   if (how.memory_limit_gib > 0) context.worker.push_back(fmt::format("{}", how.memory_limit_gib));
   RunOptions options = context.parse_run(words);
   options.attempt.may_leave_shaders_unused = how.may_leave_shaders_unused;
+  options.attempt.may_leave_faults_unmet = how.may_leave_faults_unmet;
   const Silence silence(terminal, how.verbose);
   Session session(options);
   const RunOutcome outcome = run_once(options, context, session, silence.terminal(), must_stop);

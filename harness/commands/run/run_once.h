@@ -56,6 +56,7 @@ struct QuietRun {
   double memory_limit_gib = 0;  ///< for each worker; 0: none
   bool verbose = false;         ///< the run's log is shown
   bool may_leave_shaders_unused = false;  ///< see RunOptions::Attempt
+  bool may_leave_faults_unmet = false;    ///< likewise
 };
 
 /// Runs the command line "assay", "run", ... on one device, without its output for people, and returns its

@@ -162,8 +162,8 @@ TriedTunes TuningRuns::run(const TuningPoint& point, std::span<const Tune> tunes
   TriedTunes result;
   for (const Tune& tune : tunes) result.tried.push_back({.tune = tune});
   try {
-    quiet_run({.purpose = "tuning", .verbose = options_.verbose}, words, context_, terminal_,
-              [&] { return (must_stop && must_stop()) || hangs.is_reached(); });
+    quiet_run({.purpose = "tuning", .verbose = options_.verbose, .may_leave_faults_unmet = true}, words,
+              context_, terminal_, [&] { return (must_stop && must_stop()) || hangs.is_reached(); });
   } catch (const Error&) {
     if (!must_stop || !must_stop()) throw;
     result.default_problem =

@@ -207,7 +207,7 @@ void measure_cooperative(Bench& bench, const DeviceInfo& device, DType factors, 
   if (local_size % device.subgroup_size != 0 || !device.knows_subgroup_size({local_size, 1, 1})) return;
   for (const CooperativeShape& shape : counted_shapes(device, factors)) {
     ceiling::Arithmetic arithmetic = ceiling::cooperative(shape, device.subgroup_size);
-    if (!device.has_one_subgroup_size()) arithmetic.subgroup_size = device.subgroup_size;
+    arithmetic.subgroup_size = ceiling::demanded_subgroup_size(device, local_size);
     best.take(gops(bench, arithmetic),
               to_string(shape) + (shape.extension == MatrixExtension::Khr ? " by KHR" : " by NV"));
   }

@@ -178,6 +178,10 @@ Arithmetic cooperative(const CooperativeShape& shape, std::uint32_t subgroup_siz
   return arithmetic;
 }
 
+std::uint32_t demanded_subgroup_size(const DeviceInfo& device, std::uint32_t local_size) {
+  return device.can_demand(device.subgroup_size, {local_size, 1, 1}) ? device.subgroup_size : 0;
+}
+
 Kernel arithmetic_kernel(const Arithmetic& arithmetic, const Grid& grid, std::uint32_t rounds, Keep keep) {
   Dispatch dispatch{.label = "arithmetic", .shader = arithmetic.shader, .defines = arithmetic.defines};
   dispatch.local_size = {grid.local_size, 1, 1};

@@ -104,6 +104,10 @@ Arithmetic dot4x8(Addition addition, std::uint32_t factor = 0x0103ff02, std::uin
 /// Per subgroup 8 sums of matrix products, 4 steps per round; every element of the factors is 1.
 Arithmetic cooperative(const CooperativeShape& shape, std::uint32_t subgroup_size);
 
+/// The subgroup size that kernels with matrices demand in workgroups of `local_size`: the device's own, with
+/// all subgroups full, where the device can give that; else 0.
+std::uint32_t demanded_subgroup_size(const DeviceInfo& device, std::uint32_t local_size);
+
 /// A kernel in which every invocation of the grid does `rounds` rounds.
 Kernel arithmetic_kernel(const Arithmetic& arithmetic, const Grid& grid, std::uint32_t rounds,
                          Keep keep = {});

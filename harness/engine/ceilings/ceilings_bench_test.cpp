@@ -379,6 +379,19 @@ TEST(CeilingKernels, CountTwoOperationsAMultiplyAdd) {
   EXPECT_EQ(arithmetic_kernel(fma(Real::Single), grid, 3).work, 3.0 * 4 * 32 * 16 * 16 * 2);
 }
 
+TEST(CeilingKernels, DemandFullSubgroupsForMatricesWhereTheDeviceCan) {
+  DeviceInfo device;
+  device.subgroup_size = device.min_subgroup_size = device.max_subgroup_size = 32;
+  device.max_workgroup_subgroups = 2;
+  EXPECT_EQ(demanded_subgroup_size(device, 64), 0U) << "without the feature";
+  device.features = {Feature::FullSubgroups};
+  EXPECT_EQ(demanded_subgroup_size(device, 64), 32U);
+  EXPECT_EQ(demanded_subgroup_size(device, 96), 0U) << "three subgroups";
+  EXPECT_EQ(demanded_subgroup_size(device, 16), 0U) << "a part of one";
+  device.min_subgroup_size = 8;
+  EXPECT_EQ(demanded_subgroup_size(device, 64), 32U);
+}
+
 TEST(CeilingKernels, AreValidSpirv) {
   gpu::ShaderLibrary shaders;
   const spvtools::SpirvTools validator(SPV_ENV_VULKAN_1_1);

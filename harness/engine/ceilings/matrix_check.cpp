@@ -75,26 +75,63 @@ std::vector<std::byte> packed(const CooperativeShape& shape, std::span<const std
   return bytes;
 }
 
-/// The sums as the kernel stores them: rows of int32, or of float32.
-std::vector<std::byte> exact_sums(const CooperativeShape& shape, std::span<const std::int32_t> a,
-                                  std::span<const std::int32_t> b) {
-  std::vector<std::byte> bytes(std::size_t{4} * shape.rows * shape.columns);
+/// The sums, by rows.
+std::vector<std::int32_t> exact_sums(const CooperativeShape& shape, std::span<const std::int32_t> a,
+                                     std::span<const std::int32_t> b) {
+  std::vector<std::int32_t> sums;
   for (std::uint32_t i = 0; i < shape.rows; ++i) {
     for (std::uint32_t j = 0; j < shape.columns; ++j) {
       std::int32_t sum = 0;
       for (std::uint32_t k = 0; k < shape.depth; ++k) sum += a[i * shape.depth + k] * b[j * shape.depth + k];
-      sum *= static_cast<std::int32_t>(products);
-      const std::uint32_t bits = is_real(shape) ? std::bit_cast<std::uint32_t>(static_cast<float>(sum))
-                                                : static_cast<std::uint32_t>(sum);
-      std::memcpy(bytes.data() + (i * shape.columns + j) * sizeof bits, &bits, sizeof bits);
+      sums.push_back(sum * static_cast<std::int32_t>(products));
     }
   }
-  return bytes;
+  return sums;
 }
 
-bool is_equal(const CooperativeShape& shape, std::uint32_t sum, std::uint32_t exact) {
-  if (!is_real(shape)) return sum == exact;
-  return std::bit_cast<float>(sum) == std::bit_cast<float>(exact);  // 0 and -0 are
+std::uint32_t bits_of_float(std::int32_t value) {
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+/// What the kernel makes of a sum, by its place among the sums: it adds the product of the numbers that
+/// shaders/harness/matrix_check.comp gives the row and the column, below 2^13. A sum is at most 2^21, so that
+/// a float32 is exact.
+std::int32_t with_numbers(std::int32_t sum, std::int32_t place, std::int32_t columns) {
+  return sum + (place / columns + 1) * (2 * (place % columns) + 1);
+}
+
+/// The results as the kernel stores them: rows of int32, or of float32; then, where elements are checked, as
+/// many rows of float32.
+std::vector<std::byte> exact_results(const CooperativeShape& shape, std::span<const std::int32_t> sums,
+                                     bool with_elements) {
+  std::vector<std::uint32_t> bits;
+  for (const std::int32_t sum : sums) {
+    bits.push_back(is_real(shape) ? bits_of_float(sum) : static_cast<std::uint32_t>(sum));
+  }
+  if (with_elements) {
+    std::int32_t place = 0;
+    for (const std::int32_t sum : sums) {
+      bits.push_back(bits_of_float(with_numbers(sum, place++, static_cast<std::int32_t>(shape.columns))));
+    }
+  }
+  const auto bytes = std::as_bytes(std::span(bits));
+  return {bytes.begin(), bytes.end()};
+}
+
+bool are_equal(std::uint32_t result, std::uint32_t exact, bool as_floats) {
+  if (!as_floats) return result == exact;
+  return std::bit_cast<float>(result) == std::bit_cast<float>(exact);  // 0 and -0 are
+}
+
+std::uint32_t word_of_bytes(std::span<const std::byte> bytes, std::size_t index) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, bytes.data() + index * sizeof word, sizeof word);
+  return word;
+}
+
+/// Whether the sums are checked as the elements of invocations, too.
+bool are_elements_checked(const DeviceInfo& device, const CooperativeShape& shape, MatrixForm form) {
+  return form == MatrixForm::Plain || checks_elements(device, shape);
 }
 
 Define define(const char* name, std::uint32_t value) {
@@ -104,12 +141,13 @@ Define define(const char* name, std::uint32_t value) {
 Program check_program(const DeviceInfo& device, const CooperativeShape& shape, MatrixForm form) {
   const bool plain = form == MatrixForm::Plain;
   const std::uint32_t lanes = plain ? plain_lanes : device.subgroup_size;
+  const bool with_elements = !plain && checks_elements(device, shape);
+  const std::uint32_t elements = with_elements ? shape.rows * shape.columns / lanes : 0;
   Dispatch dispatch{.label = "matrix check", .shader = "matrix_check.comp"};
-  dispatch.defines = {
-      define("MATRICES", plain ? 0 : 1),   define("MATRICES_REAL", is_real(shape) ? 1 : 0),
-      define("FRAGMENT_M", shape.rows),    define("FRAGMENT_N", shape.columns),
-      define("FRAGMENT_K", shape.depth),   define("ELEMENTS", plain ? 0 : shape.rows * shape.columns / lanes),
-      define("UNITS", units_of_row(shape))};
+  dispatch.defines = {define("MATRICES", plain ? 0 : 1),   define("MATRICES_REAL", is_real(shape) ? 1 : 0),
+                      define("FRAGMENT_M", shape.rows),    define("FRAGMENT_N", shape.columns),
+                      define("FRAGMENT_K", shape.depth),   define("ELEMENTS", elements),
+                      define("UNITS", units_of_row(shape))};
   if (!plain && shape.extension == MatrixExtension::Khr) add_khr_matrices(dispatch.defines);
   dispatch.local_size = {lanes, 1, 1};
   dispatch.constants = {{"subgroup_lanes", lanes}};
@@ -239,13 +277,19 @@ std::vector<CooperativeShape> shapes_to_check(const DeviceInfo& info) {
   return shapes;
 }
 
-/// Changes with the kernels, what they include, and what stands in them for the device's matrices.
+/// Changes with the kernels, what they include, and what stands in them for the device's matrices. They are
+/// compiled as for a device whose elements are checked.
 std::string kernel_hash(const DeviceInfo& info, gpu::ShaderLibrary& shaders) {
-  const CooperativeShape any{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr};
+  const CooperativeShape integers{16, 16, 32, DType::I8, DType::I32, MatrixExtension::Khr};
+  const CooperativeShape halves = placed_shapes.back();
+  DeviceInfo usual = info;
+  usual.subgroup_size = 32;
+  usual.cooperative_shapes = {integers, halves};
   std::string hash;
   for (const Program& program :
-       {check_program(info, any, MatrixForm::OfDevice), check_program(info, any, MatrixForm::Plain),
-        places_program(info, 8, MatrixForm::OfDevice), places_program(info, 16, MatrixForm::OfDevice)}) {
+       {check_program(usual, integers, MatrixForm::OfDevice),
+        check_program(usual, integers, MatrixForm::Plain), check_program(usual, halves, MatrixForm::OfDevice),
+        places_program(usual, 8, MatrixForm::OfDevice), places_program(usual, 16, MatrixForm::OfDevice)}) {
     const Dispatch& dispatch = program.dispatches.front();
     hash += shaders.compile(dispatch.shader, dispatch.defines).hash;
   }
@@ -269,14 +313,26 @@ bool can_check(const CooperativeShape& shape) {
          shape.columns % 4 == 0 && shape.depth <= 64 && shape.rows <= 64 && shape.columns <= 64;
 }
 
+bool checks_elements(const DeviceInfo& device, const CooperativeShape& shape) {
+  const std::uint32_t elements = shape.rows * shape.columns / device.subgroup_size;
+  const bool has_floats = std::ranges::any_of(device.cooperative_shapes, [&](const CooperativeShape& one) {
+    return one.sums == DType::F32 && one.rows == shape.rows && one.columns == shape.columns &&
+           one.extension == shape.extension;
+  });
+  return has_floats && std::has_single_bit(elements) && elements >= 2 && elements <= 32;
+}
+
 std::uint32_t wrong_sums(const CooperativeShape& shape, std::span<const std::byte> sums,
                          std::span<const std::byte> exact) {
+  const std::size_t count = std::size_t{shape.rows} * shape.columns;
   std::uint32_t wrong = 0;
-  for (std::size_t at = 0; at < exact.size(); at += 4) {
-    std::uint32_t sum = 0, wanted = 0;
-    std::memcpy(&sum, sums.data() + at, sizeof sum);
-    std::memcpy(&wanted, exact.data() + at, sizeof wanted);
-    if (!is_equal(shape, sum, wanted)) ++wrong;
+  for (std::size_t sum = 0; sum < count; ++sum) {
+    bool is_right = true;
+    for (std::size_t at = sum; at < exact.size() / 4; at += count) {
+      const bool are_floats = is_real(shape) || at >= count;
+      is_right = is_right && are_equal(word_of_bytes(sums, at), word_of_bytes(exact, at), are_floats);
+    }
+    wrong += is_right ? 0 : 1;
   }
   return wrong;
 }
@@ -287,7 +343,8 @@ MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const
   const std::vector<std::int32_t> a = factors(numbers, shape, shape.rows);
   const std::vector<std::int32_t> b = factors(numbers, shape, shape.columns);
   const std::vector<std::byte> a_bytes = packed(shape, a), b_bytes = packed(shape, b);
-  const std::vector<std::byte> exact = exact_sums(shape, a, b);
+  const bool with_elements = are_elements_checked(device.info(), shape, form);
+  const std::vector<std::byte> exact = exact_results(shape, exact_sums(shape, a, b), with_elements);
 
   const Program program = check_program(device.info(), shape, form);
   const std::vector<Physical> tensors{words(a_bytes.size()), words(b_bytes.size()), words(exact.size())};

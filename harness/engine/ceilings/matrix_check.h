@@ -33,12 +33,19 @@ enum class MatrixForm : std::uint8_t { OfDevice, Plain };
 /// in each direction.
 bool can_check(const CooperativeShape& shape);
 
-/// How many of the sums of a shape, 4 bytes each, are not the exact ones: 0 and -0 are equal.
+/// Whether matrix_check() also looks at the elements that an invocation holds, as kernels do that scale sums:
+/// that there are rows * columns / subgroup size of them, and that loads with a stride of 0 give each one the
+/// number of its row or column. Kernels need matrices of floats for that, so the device must list them in
+/// this size, and 2, 4, 8, 16 or 32 elements.
+bool checks_elements(const DeviceInfo& device, const CooperativeShape& shape);
+
+/// How many of the sums of a shape, 4 bytes each, are not the exact ones: 0 and -0 are equal. Where elements
+/// are checked, a float32 follows for each sum, which the kernel made from it and which must be exact, too.
 std::uint32_t wrong_sums(const CooperativeShape& shape, std::span<const std::byte> sums,
                          std::span<const std::byte> exact);
 
 /// Multiplies integers of all of int8's range, or halves that hold small integers, so that every sum is
-/// exact. Throws what running a program throws.
+/// exact. In plain code elements are always checked. Throws what running a program throws.
 MatrixCheck matrix_check(gpu::Device& device, gpu::ShaderLibrary& shaders, const CooperativeShape& shape,
                          MatrixForm form = MatrixForm::OfDevice);
 

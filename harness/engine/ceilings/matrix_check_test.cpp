@@ -46,8 +46,9 @@ class MatrixCheckTest : public ::testing::Test {
         folder.path() / file;  // kernels are found by name, includes by path
     return gpu::ShaderLibrary({.directories = {folder.path(), written.parent_path()}, .cache_directory = {}});
   }
-  std::uint32_t wrong_with(const std::string& was, const std::string& becomes) {
-    gpu::ShaderLibrary library = faulty("harness/matrix_check.comp", was, becomes);
+  std::uint32_t wrong_with(const std::string& was, const std::string& becomes,
+                           const std::string& file = "harness/matrix_check.comp") {
+    gpu::ShaderLibrary library = faulty(file, was, becomes);
     return matrix_check(device, library, integers(16, 16, 32), MatrixForm::Plain).wrong;
   }
   std::uint32_t misplaced_with(const std::string& was, const std::string& becomes) {
@@ -77,6 +78,39 @@ TEST(WrongSums, AreThoseOfAnotherValue) {
   EXPECT_EQ(wrong_sums(integers(1, 2, 16), bytes_of(other), bytes_of(integer)), 1U);
 }
 
+TEST(WrongSums, AreThoseOfAnotherElementToo) {
+  const auto bytes_of = [](const auto& values) { return std::as_bytes(std::span(values)); };
+  const std::uint32_t one = 0x3f800000, two = 0x40000000;  // as floats
+  const std::array<std::uint32_t, 4> exact{5, 7, 0, one};
+  const auto wrong = [&](const std::array<std::uint32_t, 4>& got) {
+    return wrong_sums(integers(1, 2, 16), bytes_of(got), bytes_of(exact));
+  };
+  EXPECT_EQ(wrong({5, 7, 0x80000000U, one}), 0U) << "-0 is 0";
+  EXPECT_EQ(wrong({5, 7, 0, two}), 1U);
+  EXPECT_EQ(wrong({5, 8, 0, two}), 1U) << "of the same sum";
+  EXPECT_EQ(wrong({5, 8, one, one}), 2U);
+}
+
+TEST(CheckedElements, AreAsManyAsKernelsRepeatAndLieInFloatsThatTheDeviceLists) {
+  DeviceInfo device;
+  device.subgroup_size = 32;
+  device.cooperative_shapes = {integers(16, 16, 32), integers(16, 8, 32), halves(16, 16, 16),
+                               halves(8, 8, 8)};
+  EXPECT_TRUE(checks_elements(device, integers(16, 16, 32)));
+  EXPECT_TRUE(checks_elements(device, halves(16, 16, 16)));
+  EXPECT_TRUE(checks_elements(device, halves(8, 8, 8))) << "two elements";
+  EXPECT_FALSE(checks_elements(device, integers(16, 8, 32))) << "no floats of this size";
+  CooperativeShape by_the_other = integers(16, 16, 32);
+  by_the_other.extension = MatrixExtension::Nv;
+  EXPECT_FALSE(checks_elements(device, by_the_other)) << "no floats of this extension";
+  device.subgroup_size = 8;
+  EXPECT_TRUE(checks_elements(device, halves(16, 16, 16))) << "32 elements";
+  device.subgroup_size = 4;
+  EXPECT_FALSE(checks_elements(device, halves(16, 16, 16))) << "64";
+  device.subgroup_size = 64;
+  EXPECT_FALSE(checks_elements(device, halves(8, 8, 8))) << "one";
+}
+
 TEST_F(MatrixCheckTest, MatricesOfTheDeviceAtHandAreRight) {
   for (const CooperativeShape& shape : device.info().cooperative_shapes) {
     if (!can_check(shape)) continue;
@@ -98,6 +132,17 @@ TEST_F(MatrixCheckTest, PlacesCanBeLookedForByKhrMatrices) {
                                 {"COLUMN_WORDS", std::to_string(columns / 4)}};
     add_khr_matrices(defines);
     EXPECT_NO_THROW(shaders.compile("matrix_places.comp", defines)) << columns;
+  }
+}
+
+TEST_F(MatrixCheckTest, ElementsCanBeLookedAtInTheMatricesOfBothExtensions) {
+  for (const bool is_real : {false, true}) {
+    std::vector<Define> defines{
+        {"MATRICES", "1"}, {"MATRICES_REAL", is_real ? "1" : "0"}, {"FRAGMENT_M", "16"}, {"FRAGMENT_N", "16"},
+        {"ELEMENTS", "8"}, {"FRAGMENT_K", is_real ? "16" : "32"},  {"UNITS", "2"}};
+    EXPECT_NO_THROW(shaders.compile("matrix_check.comp", defines)) << is_real;
+    add_khr_matrices(defines);
+    EXPECT_NO_THROW(shaders.compile("matrix_check.comp", defines)) << is_real;
   }
 }
 
@@ -139,6 +184,20 @@ TEST_F(MatrixCheckTest, WrongElementsAreCounted) {
   EXPECT_GT(wrong_with("  MULTIPLY_ADD(rows, columns, sums);\n", ""), 200U) << "nearly no sum is 0";
   EXPECT_EQ(wrong_with("  STORE_SUMS(", "  if (lane == 0u) sums.values[37] += 1;\n  STORE_SUMS("), 1U);
   EXPECT_EQ(wrong_with("i < y_units;", "i < y_units - 1u;"), 4U) << "elements that were not written";
+}
+
+// As where a driver gives an invocation more elements than kernels repeat, or ignores a stride of 0.
+TEST_F(MatrixCheckTest, ElementsThatAreLeftOutOrHaveTheNumbersOfOthersAreWrong) {
+  EXPECT_EQ(wrong_with("LOAD_PER_ROW(row_numbers,", "LOAD_PER_COLUMN(row_numbers,"), 240U)
+      << "all but the diagonal";
+  EXPECT_EQ(wrong_with("LOAD_PER_COLUMN(column_numbers, column_numbers_at)",
+                       "LOAD_PER_COLUMN(column_numbers, row_numbers_at)"),
+            240U)
+      << "all but the first column";
+  EXPECT_EQ(wrong_with("of_first(FRAGMENT_M* FRAGMENT_N)) WHAT", "of_first(FRAGMENT_M* FRAGMENT_N / 2)) WHAT",
+                       "common/matrices.glslh"),
+            128U)
+      << "last: the file stays in the folder";
 }
 
 TEST_F(MatrixCheckTest, ShapesWhoseExactSumsAreUnknownAreLeftOut) {

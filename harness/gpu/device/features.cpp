@@ -18,6 +18,19 @@ constexpr std::array subgroup_operations{
     std::pair{VK_SUBGROUP_FEATURE_CLUSTERED_BIT, Feature::SubgroupClustered},
     std::pair{VK_SUBGROUP_FEATURE_QUAD_BIT, Feature::SubgroupQuad}};
 
+using FloatControls = VkPhysicalDeviceFloatControlsProperties;
+constexpr std::array float_mode_members{
+    std::pair{Feature::RoundsToEven32, &FloatControls::shaderRoundingModeRTEFloat32},
+    std::pair{Feature::RoundsToEven16, &FloatControls::shaderRoundingModeRTEFloat16},
+    std::pair{Feature::RoundsToZero32, &FloatControls::shaderRoundingModeRTZFloat32},
+    std::pair{Feature::RoundsToZero16, &FloatControls::shaderRoundingModeRTZFloat16},
+    std::pair{Feature::KeepsSubnormals32, &FloatControls::shaderDenormPreserveFloat32},
+    std::pair{Feature::KeepsSubnormals16, &FloatControls::shaderDenormPreserveFloat16},
+    std::pair{Feature::FlushesSubnormals32, &FloatControls::shaderDenormFlushToZeroFloat32},
+    std::pair{Feature::FlushesSubnormals16, &FloatControls::shaderDenormFlushToZeroFloat16},
+    std::pair{Feature::KeepsInfinities32, &FloatControls::shaderSignedZeroInfNanPreserveFloat32},
+    std::pair{Feature::KeepsInfinities16, &FloatControls::shaderSignedZeroInfNanPreserveFloat16}};
+
 }  // namespace
 
 bool DeviceFacts::has(std::string_view extension) const {
@@ -125,9 +138,10 @@ std::vector<Feature> FeatureChain::features() const {
   add(core_.features.shaderInt64, Feature::Int64);
   add(dot_product_.shaderIntegerDotProduct, Feature::DotProduct);
   add_subgroup_features(found);
-  add(rounds_to_even(), Feature::RoundsToEven32);
+  add_float_modes(found);
   add(subgroup_size_.subgroupSizeControl, Feature::SubgroupSizeControl);
   add(demands_full_subgroups(), Feature::FullSubgroups);
+  add(maintenance4_.maintenance4, Feature::Maintenance4);
   add(memory_model_.vulkanMemoryModel, Feature::MemoryModel);
   add(memory_model_.vulkanMemoryModelDeviceScope, Feature::MemoryModelDeviceScope);
   add(cooperative_khr_.cooperativeMatrix, Feature::CooperativeMatrixKhr);
@@ -150,22 +164,26 @@ void FeatureChain::keep_only(const std::vector<Feature>& kept) {
   keep(dot_product_.shaderIntegerDotProduct, Feature::DotProduct);
   keep(subgroup_size_.subgroupSizeControl, Feature::SubgroupSizeControl);
   keep(subgroup_size_.computeFullSubgroups, Feature::FullSubgroups);
+  keep(maintenance4_.maintenance4, Feature::Maintenance4);
   keep(memory_model_.vulkanMemoryModel, Feature::MemoryModel);
   keep(memory_model_.vulkanMemoryModelDeviceScope, Feature::MemoryModelDeviceScope);
   keep(cooperative_khr_.cooperativeMatrix, Feature::CooperativeMatrixKhr);
   keep(cooperative_nv_.cooperativeMatrix, Feature::CooperativeMatrixNv);
 }
 
-/// This is a property: a shader gets the rounding mode by an execution mode.
-VkBool32 FeatureChain::rounds_to_even() const {
-  if (!facts_.knows(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2)) {
-    return VK_FALSE;
-  }
-  VkPhysicalDeviceFloatControlsProperties controls{
+/// These are properties: a shader gets each of them by an execution mode. Where all widths share what happens to
+/// subnormal values, a module that says it of 16 bits says it of 32 bits too, at a cost: there it counts as missing.
+void FeatureChain::add_float_modes(std::vector<Feature>& found) const {
+  if (!facts_.knows(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2)) return;
+  FloatControls controls{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
   VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls, {}};
   vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
-  return controls.shaderRoundingModeRTEFloat32;
+  if (controls.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE)
+    controls.shaderDenormPreserveFloat16 = controls.shaderDenormFlushToZeroFloat16 = VK_FALSE;
+  for (const auto& [feature, member] : float_mode_members) {
+    if (controls.*member) found.push_back(feature);
+  }
 }
 
 /// Whether subgroup size control is available, and for compute shaders.

@@ -82,7 +82,7 @@ class FeatureChain {
   template <class T>
   void ask(T& features, VkStructureType type, const char* extension, std::uint32_t core);
   void keep_what_kernels_need(bool robust);
-  VkBool32 rounds_to_even() const;
+  void add_float_modes(std::vector<Feature>& found) const;
   VkBool32 demands_full_subgroups() const;
   void add_subgroup_features(std::vector<Feature>& found) const;
 

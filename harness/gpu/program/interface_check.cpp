@@ -82,6 +82,45 @@ Need unmet_capability(const ShaderInterface& interface, const DeviceInfo& device
   return std::nullopt;
 }
 
+/// A feature that a device must have for an execution mode of floats of `bits`.
+struct NeededMode {
+  std::uint32_t mode = 0, bits = 0;
+  Feature feature = Feature::Int8;
+};
+
+constexpr std::array needed_modes{
+    NeededMode{spv::ExecutionModeRoundingModeRTE, 32, Feature::RoundsToEven32},
+    NeededMode{spv::ExecutionModeRoundingModeRTE, 16, Feature::RoundsToEven16},
+    NeededMode{spv::ExecutionModeRoundingModeRTZ, 32, Feature::RoundsToZero32},
+    NeededMode{spv::ExecutionModeRoundingModeRTZ, 16, Feature::RoundsToZero16},
+    NeededMode{spv::ExecutionModeDenormPreserve, 32, Feature::KeepsSubnormals32},
+    NeededMode{spv::ExecutionModeDenormPreserve, 16, Feature::KeepsSubnormals16},
+    NeededMode{spv::ExecutionModeDenormFlushToZero, 32, Feature::FlushesSubnormals32},
+    NeededMode{spv::ExecutionModeDenormFlushToZero, 16, Feature::FlushesSubnormals16},
+    NeededMode{spv::ExecutionModeSignedZeroInfNanPreserve, 32, Feature::KeepsInfinities32},
+    NeededMode{spv::ExecutionModeSignedZeroInfNanPreserve, 16, Feature::KeepsInfinities16}};
+
+Need unmet_mode(const SpirvInstruction& instruction, const DeviceInfo& device) {
+  const auto& operands = instruction.operands;
+  std::optional<Feature> needed;
+  if (operands[1] == spv::ExecutionModeLocalSizeId) needed = Feature::Maintenance4;
+  for (const NeededMode& one : needed_modes) {
+    if (operands.size() == 3 && operands[1] == one.mode && operands[2] == one.bits) needed = one.feature;
+  }
+  if (!needed || device.has(*needed)) return std::nullopt;
+  return fmt::format("{}, which is missing", name_of(*needed));
+}
+
+Need unmet_mode(std::span<const std::uint32_t> words, const DeviceInfo& device) {
+  Need need;
+  each_global_instruction(words, "the execution modes", [&](const SpirvInstruction& instruction) {
+    const bool is_mode =
+        instruction.opcode == spv::OpExecutionMode || instruction.opcode == spv::OpExecutionModeId;
+    if (is_mode && !need) need = unmet_mode(instruction, device);
+  });
+  return need;
+}
+
 Need unmet_size(const ShaderInterface& interface, const DeviceInfo& device) {
   std::uint64_t invocations = 1;
   for (std::size_t i = 0; i < interface.local_size.size(); ++i) {
@@ -128,6 +167,7 @@ std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, cons
   if (version > latest) {
     return fmt::format("SPIR-V 1.{}, and Vulkan {} takes at most 1.{}", version, device.api_version, latest);
   }
+  if (const Need need = unmet_mode(words, device)) return need;
   return unmet_size(interface, device);
 }
 

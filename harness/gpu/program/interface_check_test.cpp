@@ -191,6 +191,37 @@ TEST(UnmetNeed, EveryCapabilityOfSubgroupsUniformBlocksAndTheMemoryModelHasAFeat
   }
 }
 
+TEST(UnmetNeed, EveryExecutionModeThatAKernelMayHaveHasAFeature) {
+  constexpr std::uint32_t execution_mode = 16, execution_mode_id = 331, entry = 1;
+  const auto module_with = [](std::vector<std::uint32_t> instruction) {
+    std::vector<std::uint32_t> words{0x07230203, 0x00010300, 0, 9, 0};
+    instruction[0] |= static_cast<std::uint32_t>(instruction.size()) << 16;
+    words.insert(words.end(), instruction.begin(), instruction.end());
+    return words;
+  };
+  const std::pair<std::vector<std::uint32_t>, std::string> needs[] = {
+      {{execution_mode, entry, 4459, 16}, "shaderDenormPreserveFloat16"},
+      {{execution_mode, entry, 4459, 32}, "shaderDenormPreserveFloat32"},
+      {{execution_mode, entry, 4460, 16}, "shaderDenormFlushToZeroFloat16"},
+      {{execution_mode, entry, 4460, 32}, "shaderDenormFlushToZeroFloat32"},
+      {{execution_mode, entry, 4461, 16}, "shaderSignedZeroInfNanPreserveFloat16"},
+      {{execution_mode, entry, 4461, 32}, "shaderSignedZeroInfNanPreserveFloat32"},
+      {{execution_mode, entry, 4462, 16}, "shaderRoundingModeRTEFloat16"},
+      {{execution_mode, entry, 4462, 32}, "shaderRoundingModeRTEFloat32"},
+      {{execution_mode, entry, 4463, 16}, "shaderRoundingModeRTZFloat16"},
+      {{execution_mode, entry, 4463, 32}, "shaderRoundingModeRTZFloat32"},
+      {{execution_mode_id, entry, 38, 2, 3, 4}, "maintenance4"}};
+  DeviceInfo rich;
+  for (int i = 0; i <= static_cast<int>(Feature::CooperativeMatrixNv); ++i)
+    rich.features.push_back(static_cast<Feature>(i));
+  const ShaderInterface shader{.local_size = {1, 1, 1}};
+  for (const auto& [instruction, name] : needs) {
+    EXPECT_EQ(unmet_need(module_with(instruction), shader, DeviceInfo{}), name + ", which is missing");
+    EXPECT_EQ(unmet_need(module_with(instruction), shader, rich), std::nullopt) << name;
+  }
+  EXPECT_EQ(unmet_need(module_with({execution_mode, entry, 17, 1, 1, 1}), shader, DeviceInfo{}), std::nullopt);
+}
+
 /// The error message when the program may only read tensor 0 and only write tensor 1.
 std::string access_complaint(const std::function<void(Parts&)>& change) {
   Parts parts;

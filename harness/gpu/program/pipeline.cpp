@@ -3,6 +3,7 @@
 #include "harness/base/hash.h"
 #include "harness/gpu/memory/memory_pool.h"
 #include "harness/gpu/program/specialization.h"
+#include "harness/gpu/spirv/float_modes.h"
 #include "harness/gpu/spirv/module_declarations.h"
 #include "harness/gpu/spirv/spirv_rewrites.h"
 #include "harness/gpu/spirv/uninitialized.h"
@@ -110,11 +111,21 @@ PoisonSign sign_of(Uninitialized uninitialized, std::string_view key) {
   return is_negative ? PoisonSign::Negative : PoisonSign::Positive;
 }
 
+/// Programs of others are run as they are: whoever wrote them has chosen their modes.
+FloatModes float_modes_for(const DeviceInfo& device, const Dispatch& dispatch) {
+  if (dispatch.external) return {};
+  return {.rounds_to_even = device.has(Feature::RoundsToEven16) && device.has(Feature::RoundsToEven32),
+          .keeps_subnormals_16 = device.has(Feature::KeepsSubnormals16),
+          .keeps_infinities_16 = device.has(Feature::KeepsInfinities16),
+          .keeps_infinities_32 = device.has(Feature::KeepsInfinities32)};
+}
+
 /// The words of the shader as the device gets them.
-std::vector<std::uint32_t> words_for(const Device::State& device, const Spirv& spirv,
+std::vector<std::uint32_t> words_for(const Device::State& device, const Dispatch& dispatch,
+                                     const Spirv& spirv,
                                      const std::map<std::uint32_t, std::uint32_t>& constants,
                                      PoisonSign sign) {
-  std::vector<std::uint32_t> words = spirv.words;
+  std::vector<std::uint32_t> words = with_float_modes(spirv.words, float_modes_for(device.info(), dispatch));
   if (device.clears_workgroup_memory) words = with_cleared_workgroup_memory(words);
   if (device.info().is_cpu()) words = with_poisoned_variables(words, constants, sign);
   return words;
@@ -330,7 +341,7 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
   const PoisonSign sign = sign_of(uninitialized, specialized_key(dispatch, spirv, guard));
-  pipeline.module = create_module(device, dispatch, words_for(device, spirv, pipeline.constants, sign));
+  pipeline.module = create_module(device, dispatch, words_for(device, dispatch, spirv, pipeline.constants, sign));
   CreatedHandle created = create_handle(device, dispatch, pipeline, /*flags=*/0, asks_again);
   pipeline.handle = std::move(created.handle);
   pipeline.driver_retry = std::move(created.driver_retry);

@@ -1,6 +1,7 @@
 #include "harness/gpu/program/pipeline.h"
 
 #include "harness/gpu/memory/memory_pool.h"
+#include "harness/gpu/spirv/float_modes.h"
 #include "tests/support/gpu.h"
 
 #include <cmath>
@@ -215,6 +216,58 @@ TEST_F(PipelineCacheTest, ASecondAttemptAtACreationHasASilenceLimitOfItsOwn) {
   compiled(1);
   EXPECT_THAT(told, testing::IsEmpty());
   device().tell_phase(Phase::Host);
+}
+
+/// Keeps the words of the last shader module that was made, while it lives.
+class WatchedModules {
+ public:
+  explicit WatchedModules(Device& device) : table_(&device.state().table) {
+    state() = {.real = table_->vk.vkCreateShaderModule, .words = {}};
+    table_->vk.vkCreateShaderModule = &WatchedModules::create;
+  }
+  ~WatchedModules() { table_->vk.vkCreateShaderModule = state().real; }
+  WatchedModules(const WatchedModules&) = delete;
+  WatchedModules& operator=(const WatchedModules&) = delete;
+
+  static const std::vector<std::uint32_t>& words() { return state().words; }
+
+ private:
+  struct State {
+    PFN_vkCreateShaderModule real = nullptr;
+    std::vector<std::uint32_t> words;
+  };
+  static State& state() {
+    static State shared;  // a function of Vulkan has no room for it
+    return shared;
+  }
+  static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, const VkShaderModuleCreateInfo* info,
+                                               const VkAllocationCallbacks* allocator, VkShaderModule* made) {
+    state().words.assign(info->pCode, info->pCode + info->codeSize / sizeof(std::uint32_t));
+    return state().real(device, info, allocator, made);
+  }
+
+  DeviceTable* table_;
+};
+
+TEST_F(PipelineCacheTest, OwnProgramsDemandTheModesOfFloatsThatTheDeviceHas) {
+  directory.write("halves.comp", shader_text(buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 1.0));"));
+  const WatchedModules modules(device());
+  const auto made_for = [&](bool external) {
+    Dispatch halves{.label = "halves", .shader = "halves.comp", .local_size = {1, 1, 1}};
+    if (external) halves.external = ExternalCall{};
+    PipelineCache cache(device().state());
+    cache.get(halves, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER}, sources.compile(halves.shader, {}), guard_bytes);
+    return WatchedModules::words();
+  };
+  const DeviceInfo& info = device().info();
+  const std::vector<std::uint32_t> external = made_for(true);
+  const FloatModes offered{.rounds_to_even = info.has(Feature::RoundsToEven16) && info.has(Feature::RoundsToEven32),
+                           .keeps_subnormals_16 = info.has(Feature::KeepsSubnormals16),
+                           .keeps_infinities_16 = info.has(Feature::KeepsInfinities16),
+                           .keeps_infinities_32 = info.has(Feature::KeepsInfinities32)};
+  EXPECT_EQ(made_for(false), with_float_modes(external, offered));
+  ASSERT_TRUE(offered.keeps_infinities_32) << "every device that these tests run on has it";
+  EXPECT_NE(made_for(false), external);
 }
 
 TEST_F(PipelineCacheTest, WhatCannotBeMadeIsNotKept) {

@@ -6,6 +6,7 @@
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/run_kind.h"
 #include "harness/report/writers/markdown.h"
 
 #include <fmt/format.h>
@@ -67,32 +68,21 @@ void refuse_doubles(std::span<const RunReport> side, const char* name) {
   }
 }
 
-/// With --robust-access a driver adds checks to every kernel: its times and errors are of other programs.
-void refuse_other_access(const RunInfo& first, const RunInfo& other) {
-  if (other.robust_access == first.robust_access) return;
-  const RunInfo& robust = first.robust_access ? first : other;
-  throw Error("comparing runs: run " + printable(robust.run_id) +
-              " checked every memory access of its kernels (--robust-access), and others did not; compare "
-              "runs of one "
-              "kind");
-}
-
-/// With --as-if a device plans and chooses as another one does: its answers and times are of no real device.
-void refuse_other_profile(const RunInfo& first, const RunInfo& other) {
-  if (other.device.as_if == first.device.as_if) return;
-  const RunInfo& profiled = first.device.as_if.empty() ? other : first;
-  throw Error(printable(
-      fmt::format("comparing runs: run {} is of {} with the limits of a profile (--as-if), which is compared "
-                  "only with runs that have the same profile",
-                  profiled.run_id, profiled.device.name)));
-}
-
-/// Runs of several kinds are not compared, on either side.
-void refuse_mixed(const PooledRuns& base, const PooledRuns& next,
-                  void (*refuse_other)(const RunInfo& first, const RunInfo& other)) {
+/// Runs of other programs are not compared, on either side. The validation layer may be on in some: their
+/// times are suspect (suspicion()), and their answers are compared.
+void refuse_other_kinds(const PooledRuns& base, const PooledRuns& next) {
+  if (base.runs.empty()) return;
   const RunInfo& first = base.runs.front().run;
+  const RunKind kind = kind_of_run(first);
   for (const PooledRuns* side : {&base, &next}) {
-    for (const RunReport& report : side->runs) refuse_other(first, report.run);
+    for (const RunReport& report : side->runs) {
+      const RunKind other = kind_of_run(report.run);
+      if (have_comparable_answers(kind, other)) continue;
+      throw Error(fmt::format(
+          "comparing runs: run {} is {}, and run {} is {}; a run with robust access or with the limits of a "
+          "profile (--as-if) is compared only with runs of its kind",
+          printable(first.run_id), kind_text(kind), printable(report.run.run_id), kind_text(other)));
+    }
   }
 }
 
@@ -302,10 +292,7 @@ RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> n
 RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options, const RunNoise& noise) {
   refuse_doubles(base.runs, "base");
   refuse_doubles(next.runs, "new");
-  if (!base.runs.empty()) {
-    refuse_mixed(base, next, refuse_other_profile);
-    refuse_mixed(base, next, refuse_other_access);
-  }
+  refuse_other_kinds(base, next);
   const std::set<std::string> before = devices_of(base.runs), now = devices_of(next.runs);
   options.cross_device = before.size() == 1 && now.size() == 1 && before != now;
   const std::vector<Meeting> meetings = meetings_of(base, next, options.cross_device);

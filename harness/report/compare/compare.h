@@ -70,8 +70,9 @@ void refuse_run_on_both_sides(const PooledRuns& base, const PooledRuns& next);
 /// side are pooled. If each side has one device and these differ, rows are matched by id, mode and cache, and
 /// speed gets no verdict. `noise` is the known noise between runs of these devices, which counts if a side
 /// has only one run; if it is unknown, CompareOptions::between_runs_pct counts. Throws Error(Usage) if the
-/// sides have no row in common, one side holds a run twice, only some runs had robust access, or, unless
-/// CompareOptions::allow_tuning, a row has other defaults of a tuning file in some runs than in others.
+/// sides have no row in common, one side holds a run twice, runs are of kinds whose answers cannot be
+/// compared (have_comparable_answers()), or, unless CompareOptions::allow_tuning, a row has other defaults of
+/// a tuning file in some runs than in others.
 RunComparison compare_runs(PooledRuns base, PooledRuns next, CompareOptions options = {},
                            const RunNoise& noise = {});
 RunComparison compare_runs(std::vector<RunReport> base, std::vector<RunReport> next,

@@ -19,6 +19,7 @@ namespace assay {
 namespace {
 
 using test::Behaviour;
+using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -176,8 +177,16 @@ TEST(CompareRuns, RefusesRobustRunsBesidePlainOnes) {
   RunReport plain = test::run_of({test::measured("a", test::blocks(steady))});
   RunReport robust = plain;
   robust.run.robust_access = true;
-  EXPECT_THAT(test::error_of([&] { compare_runs({plain}, {robust}); }),
-              HasSubstr(" checked every memory access of its kernels (--robust-access), and others did not"));
+  robust.run.run_id = "robust";
+  EXPECT_EQ(test::error_of([&] { compare_runs({plain}, {robust}); }),
+            "comparing runs: run " + plain.run.run_id +
+                " is plain, and run robust is with robust access (--robust-access); a run with robust access "
+                "or with the limits of a profile (--as-if) is compared only with runs of its kind");
+  EXPECT_THAT(test::error_of([&] {
+                compare_runs({robust, plain}, {robust});
+              }),
+              HasSubstr("run robust is with robust access (--robust-access), and run "))
+      << "on one side";
   EXPECT_EQ(compare_runs({robust}, {robust}).rows[0].verdict, Verdict::Same);
 }
 
@@ -222,12 +231,22 @@ TEST(CompareRuns, RefusesRunsWithAProfileBesideOthers) {
   other.run.device.as_if = "phone";
   for (const auto& sides :
        {std::pair{plain, profiled}, std::pair{profiled, plain}, std::pair{profiled, other}}) {
-    EXPECT_THAT(
-        test::error_of([&] { compare_runs({sides.first}, {sides.second}); }),
-        HasSubstr(" as minimum with the limits of a profile (--as-if), which is compared only with runs "
-                  "that have the same profile"));
+    EXPECT_THAT(test::error_of([&] { compare_runs({sides.first}, {sides.second}); }),
+                AllOf(HasSubstr(" is with the limits of minimum (--as-if)"),
+                      HasSubstr(" is compared only with runs of its kind")));
   }
   EXPECT_EQ(compare_runs({profiled}, {profiled}).rows[0].verdict, Verdict::Same);
+}
+
+TEST(CompareRuns, ComparesTheAnswersOfARunWithTheValidationLayerButNotItsTimes) {
+  const RunReport plain = test::run_of({test::measured("a", test::blocks(steady)), test::passed("b")});
+  RunReport validated = test::run_of({test::measured("a", test::blocks(slow)), test::failed("b")});
+  validated.run.run_id = "validated";
+  validated.run.validation = true;
+  const RunComparison comparison = compare_runs({plain}, {validated});
+  EXPECT_EQ(comparison.rows[0].verdict, Verdict::Suspect);
+  EXPECT_EQ(comparison.rows[1].verdict, Verdict::Broken);
+  EXPECT_EQ(comparison.mean_of_all.rows, 0U);
 }
 
 TEST(CompareRuns, KnowsASoftwareDeviceByItsProcessor) {

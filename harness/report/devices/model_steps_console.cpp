@@ -3,6 +3,7 @@
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/devices/overview.h"
 #include "harness/report/devices/pivot.h"
+#include "harness/report/record/run_kind.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ struct DeviceStep {
   const ModelStep* step = nullptr;
 };
 
-/// What steps must share to be compared. `context` as in ModelStep.
+/// What steps must share to be compared, beside the kind of their runs. `context` as in ModelStep.
 struct StepSize {
   std::int64_t tokens = 0;
   std::optional<std::int64_t> context{};
@@ -148,11 +149,19 @@ std::string layers_text(const DeviceStep& of, std::size_t width) {
          text_table(table, {true, true, true, true, false, false}, width);
 }
 
+std::set<RunKind> kinds_of(std::span<const ModelSteps> reports) {
+  std::set<RunKind> kinds;
+  for (const ModelSteps& steps : reports) kinds.insert(kind_of_run(steps.report->run));
+  return kinds;
+}
+
+/// The steps of runs of one kind, the fastest first.
 std::vector<DeviceStep> steps_with(std::span<const ModelSteps> reports,
                                    const std::vector<std::string>& devices, const std::string& model,
-                                   const StepSize& size) {
+                                   const StepSize& size, const RunKind& kind) {
   std::vector<DeviceStep> found;
   for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (kind_of_run(reports[i].report->run) != kind) continue;
     for (const ModelStep& step : reports[i].steps) {
       if (step.model == model && step_size(step) == size) found.push_back({devices[i], &step});
     }
@@ -258,11 +267,13 @@ Cells chain_cells(const Record& row, const std::string& device) {
           printable(row.info.id)};
 }
 
-/// The chains of a model, for each number of tokens the fastest first, those without a time last.
+/// The chains of a model in runs of one kind, for each number of tokens the fastest first, those without a
+/// time last.
 std::string chains_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
-                        const std::string& model, std::size_t width) {
+                        const std::string& model, const RunKind& kind, std::size_t width) {
   std::vector<std::pair<const Record*, std::string>> rows;
   for (std::size_t i = 0; i < reports.size(); ++i) {
+    if (kind_of_run(reports[i].report->run) != kind) continue;
     for (const Record* row : reports[i].chains) {
       if (row->info.model == model) rows.emplace_back(row, devices[i]);
     }
@@ -274,7 +285,8 @@ std::string chains_text(std::span<const ModelSteps> reports, const std::vector<s
   });
   Table table{{"tokens", "us", "its dispatches, us", "calls", "ms per step", "device", "chain"}};
   for (const auto& [row, device] : rows) table.push_back(chain_cells(*row, device));
-  return "\nchains, each timed from end to end as one program; they are in no sum\n" +
+  return "\nchains" + kind_addition(kind) +
+         ", each timed from end to end as one program; they are in no sum\n" +
          text_table(table, {true, true, true, true, true, false, false}, width) +
          wrapped_words("'Its dispatches' is the sum of their times, each measured by itself.", width);
 }
@@ -296,27 +308,35 @@ std::set<StepSize> sizes_of(std::span<const ModelSteps> reports, const std::stri
   return sizes.empty() ? std::set<StepSize>{{}} : sizes;
 }
 
+/// The steps of one size in runs of one kind, relative to the fastest; empty if there are none.
+std::string steps_of_kind(std::span<const DeviceStep> steps, const StepSize& size, const RunKind& kind,
+                          const StepsView& view) {
+  if (steps.empty()) return "";
+  Table table{{"ms per step", "ratio", "at ceilings", size.tokens == 0 ? "steps/s" : "tokens/s", "layers",
+               "device", "op and setting"}};
+  const ModelStep& fastest = *steps.front().step;  // complete ones come first
+  for (const DeviceStep& step : steps)
+    table.push_back(step_cells(step, fastest.is_complete() ? fastest.sum_us() : 0));
+  std::string text = '\n' + title_of(size) + kind_addition(kind) + '\n' +
+                     text_table(table, {true, true, true, true, true, false, false}, view.width);
+  text += ops_text(steps, view.width);
+  for (const DeviceStep& step : steps) {
+    if (view.layers) text += layers_text(step, view.width);
+  }
+  return text;
+}
+
 std::string model_text(std::span<const ModelSteps> reports, const std::vector<std::string>& devices,
                        const std::string& model, const StepsView& view) {
   const std::set<StepSize> sizes = sizes_of(reports, model);
+  const std::set<RunKind> kinds = kinds_of(reports);
   std::string text = printable(model) + ": a step is the sum over its layers of median time x calls\n";
   for (const StepSize& size : sizes) {
-    const std::vector<DeviceStep> steps = steps_with(reports, devices, model, size);
-    if (steps.empty()) continue;
-    Table table{{"ms per step", "ratio", "at ceilings", size.tokens == 0 ? "steps/s" : "tokens/s", "layers",
-                 "device", "op and setting"}};
-    const ModelStep& fastest = *steps.front().step;  // complete ones come first
-    for (const DeviceStep& step : steps)
-      table.push_back(step_cells(step, fastest.is_complete() ? fastest.sum_us() : 0));
-    text += '\n' + title_of(size) + '\n' +
-            text_table(table, {true, true, true, true, true, false, false}, view.width);
-    text += ops_text(steps, view.width);
-    for (const DeviceStep& step : steps) {
-      if (view.layers) text += layers_text(step, view.width);
-    }
+    for (const RunKind& kind : kinds)
+      text += steps_of_kind(steps_with(reports, devices, model, size, kind), size, kind, view);
   }
-  return text + chains_text(reports, devices, model, view.width) +
-         missing_text(reports, devices, model, sizes, view.width);
+  for (const RunKind& kind : kinds) text += chains_text(reports, devices, model, kind, view.width);
+  return text + missing_text(reports, devices, model, sizes, view.width);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "harness/device/driver_name.h"
 #include "harness/report/devices/model_steps.h"
 #include "harness/report/devices/pivot.h"
+#include "harness/report/record/run_kind.h"
 #include "harness/report/record/words.h"
 #include "harness/report/writers/csv.h"
 #include "harness/report/writers/markdown.h"
@@ -373,6 +374,7 @@ std::string report_text(const ModelSteps& steps) {
   const RunInfo& run = steps.report->run;
   std::string text = "## " + markdown_cell(run.device.name) + "\n\n" + markdown_cell(driver_of(run.device)) +
                      ", assay " + markdown_cell(run.version) + ", " + markdown_cell(run.started_utc) +
+                     markdown_cell(kind_addition(kind_of_run(run))) +
                      (steps.report->complete ? "" : ", did not finish") + "\n\n";
   if (steps.steps.empty()) return text + "No timed row names a layer of a model.\n";
   text += overview(steps);

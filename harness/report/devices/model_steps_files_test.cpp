@@ -77,6 +77,14 @@ the summed layers only. Each sum adds medians of programs timed one by one.
 )");
 }
 
+TEST(ModelStepsMarkdown, SaysOfWhichKindTheRunIs) {
+  RunReport report = test::report_of(whole_step());
+  report.run.validation = true;
+  const std::vector<ModelSteps> steps = {model_steps(report)};
+  EXPECT_THAT(steps_markdown(steps),
+              HasSubstr(", 2026-01-02T03:04:05Z, with the validation layer (--validation)\n"));
+}
+
 TEST(ModelStepsMarkdown, NamesChainsBesideTheSums) {
   std::vector<Record> records = whole_step();
   Record chain = layer_row("", "auto", 70, "");

@@ -8,6 +8,7 @@
 #include "harness/report/console/terminal_text.h"
 #include "harness/report/devices/pivot.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/run_kind.h"
 #include "harness/report/record/words.h"
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 namespace assay {
@@ -103,8 +105,9 @@ std::string accuracy_text(const RunReport& report) {
 std::string run_text(const RunReport& report, std::size_t width) {
   const RunInfo& run = report.run;
   std::string text = printable(run.device.name) + ", " + printable(driver_of(run.device)) + '\n';
-  text += wrapped_words("run " + printable(run.run_id) + (report.complete ? "" : ", which did not finish") +
-                            ", assay " + printable(run.version),
+  text += wrapped_words("run " + printable(run.run_id) + kind_addition(kind_of_run(run)) +
+                            (report.complete ? "" : ", which did not finish") + ", assay " +
+                            printable(run.version),
                         width);
   text += wrapped_words("ceilings: " + ceilings_line(run.ceilings), width);
   text += wrapped_words(counted_rows(report.records.size()) + ": " + statuses_of(report), width);
@@ -142,11 +145,12 @@ std::string context_text(const ModelStep& step) {
   return step.context ? ", context " + std::to_string(*step.context) : "";
 }
 
-/// The fastest step of each model, number of tokens and context on each device.
+/// The fastest step of each model, number of tokens and context on each device, of runs of one kind.
 std::string models_text(std::span<const RunReport> reports, const std::vector<std::string>& devices,
-                        std::size_t width) {
+                        const RunKind& kind, std::size_t width) {
   std::vector<ModelSteps> all;
-  for (const RunReport& report : reports) all.push_back(model_steps(report));
+  for (const RunReport& report : reports)
+    all.push_back(kind_of_run(report.run) == kind ? model_steps(report) : ModelSteps{});
   std::map<std::tuple<std::string, std::int64_t, std::optional<std::int64_t>>,
            std::vector<std::pair<const ModelStep*, std::size_t>>>
       steps;
@@ -177,7 +181,10 @@ std::string models_text(std::span<const RunReport> reports, const std::vector<st
                        printable(step->model + context_text(*step) + ", " + step->op)});
     }
   }
-  return "\nsteps of models, with the fastest op of each; --model NAME shows all\n" +
+  return '\n' +
+         wrapped_words("steps of models" + kind_addition(kind) +
+                           ", with the fastest op of each; --model NAME shows all",
+                       width) +
          text_table(table, {true, true, false, false}, width) +
          (more > 0 ? fmt::format("  and {} more\n", more) : "");
 }
@@ -204,13 +211,17 @@ std::string device_table(const Pivot& pivot, std::size_t width) {
                      std::to_string(timed), shares.empty() ? "" : fixed(median(shares), 1),
                      mean.rows > 0 ? readable(mean.ratio, 3) + "x" : "",
                      mean.rows > 0 ? std::to_string(mean.rows) : "",
-                     pivot.devices[i] + (report.complete ? "" : " (did not finish)")});
+                     pivot.devices[i] + kind_addition(kind_of_run(report.run)) +
+                         (report.complete ? "" : " (did not finish)")});
   }
-  return wrapped_words(
-             "devices: % ceiling is the median over the timed rows; time is the geometric mean relative to " +
-                 pivot.devices.front() + ", over the rows that both have",
-             width) +
-         text_table(table, {true, true, true, true, true, true, false}, width);
+  std::string text =
+      wrapped_words(
+          "devices: % ceiling is the median over the timed rows; time is the geometric mean relative to " +
+              pivot.devices.front() + ", over the rows that both have",
+          width) +
+      text_table(table, {true, true, true, true, true, true, false}, width);
+  for (const std::string& sentence : pivot.not_compared()) text += wrapped_words(printable(sentence), width);
+  return text;
 }
 
 std::string ceilings_of_all(const Pivot& pivot, std::size_t width) {
@@ -222,15 +233,19 @@ std::string ceilings_of_all(const Pivot& pivot, std::size_t width) {
   return text;
 }
 
-/// The share of the ceiling by op: one column per device, as many as fit.
-std::string shares_by_op(const Pivot& pivot, std::size_t width) {
+/// The share of the ceiling by op, of runs of one kind: one column per device, as many as fit.
+std::string shares_by_op(const Pivot& pivot, const RunKind& kind, std::size_t width) {
   constexpr std::size_t column = 16, name_column = 36;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
+    if (kind_of_run(pivot.reports[i].run) == kind) places.push_back(i);
+  }
   const std::size_t fitting =
-      std::clamp((width - std::min(width, name_column)) / column, std::size_t{1}, pivot.devices.size());
+      std::clamp((width - std::min(width, name_column)) / column, std::size_t{1}, places.size());
   std::vector<std::string> order;
   std::map<std::string, Cells> shares;
   for (std::size_t i = 0; i < fitting; ++i) {
-    for (const auto& [name, op] : figures_by_op(pivot.reports[i])) {
+    for (const auto& [name, op] : figures_by_op(pivot.reports[places[i]])) {
       if (!shares.contains(name)) order.push_back(name);
       Cells& cells = shares[name];
       cells.resize(fitting);
@@ -243,7 +258,7 @@ std::string shares_by_op(const Pivot& pivot, std::size_t width) {
   if (order.empty()) return "";
   Table table(1);
   for (std::size_t i = 0; i < fitting; ++i)
-    table[0].push_back(shortened_device_name(pivot.devices[i], column - 2));
+    table[0].push_back(shortened_device_name(pivot.devices[places[i]], column - 2));
   table[0].emplace_back("op");
   for (const std::string& name : order) {
     if (table.size() > most_ops) break;
@@ -253,11 +268,13 @@ std::string shares_by_op(const Pivot& pivot, std::size_t width) {
   }
   std::vector<bool> right(fitting + 1, true);
   right.back() = false;
-  std::string text = "\nmedian % of the ceiling, for ops timed on several devices (rows may differ)\n" +
+  std::string text = '\n' +
+                     wrapped_words("median % of the ceiling" + kind_addition(kind) +
+                                       ", for ops timed on several devices (rows may differ)",
+                                   width) +
                      text_table(table, right, width);
   if (order.size() > most_ops) text += fmt::format("  and {} more ops\n", order.size() - most_ops);
-  if (fitting < pivot.devices.size())
-    text += fmt::format("  and {} more devices\n", pivot.devices.size() - fitting);
+  if (fitting < places.size()) text += fmt::format("  and {} more devices\n", places.size() - fitting);
   return text;
 }
 
@@ -265,12 +282,17 @@ std::string shares_by_op(const Pivot& pivot, std::size_t width) {
 
 std::string overview_text(std::span<const RunReport> reports, std::size_t width) {
   const Pivot pivot = make_pivot(reports);
-  if (reports.size() == 1) {
-    return run_text(reports[0], width) + ops_text(reports[0], width) +
-           models_text(reports, pivot.devices, width) + first_questions(width);
+  std::set<RunKind> kinds;
+  for (const RunReport& report : reports) kinds.insert(kind_of_run(report.run));
+  std::string shares, models;
+  for (const RunKind& kind : kinds) {
+    shares += shares_by_op(pivot, kind, width);
+    models += models_text(reports, pivot.devices, kind, width);
   }
-  return device_table(pivot, width) + ceilings_of_all(pivot, width) + shares_by_op(pivot, width) +
-         models_text(reports, pivot.devices, width) + first_questions(width);
+  if (reports.size() == 1)
+    return run_text(reports[0], width) + ops_text(reports[0], width) + models + first_questions(width);
+  return device_table(pivot, width) + ceilings_of_all(pivot, width) + shares + models +
+         first_questions(width);
 }
 
 }  // namespace assay

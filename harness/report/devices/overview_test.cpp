@@ -96,6 +96,35 @@ TEST(Overview, TellsTwoDevicesOfOneNameApartAndWritesLargeRatiosWithoutAnExponen
   expect_fits(text);
 }
 
+TEST(Overview, KeepsRunsOfDifferentKindsApartAndSaysSo) {
+  std::vector<RunReport> reports;
+  for (const char* device : {"A", "B", "C"}) reports.push_back(report_on(device, {layer("up", 1, 100)}));
+  reports[1].run.robust_access = true;
+  const std::string text = overview_text(reports, 200);
+  EXPECT_THAT(text, HasSubstr("\n     1       0      1       12.5    1x        1  A\n"
+                              "     1       0      1       12.5                 B, with robust access "
+                              "(--robust-access)\n"
+                              "     1       0      1       12.5    1x        1  C\n"
+                              "figures of runs of different kinds are not compared. A, C: plain; B: with "
+                              "robust access (--robust-access)\n"));
+  EXPECT_THAT(text, HasSubstr("\n     A     C  op\n  12.5  12.5  linear\n"));
+  EXPECT_THAT(text, HasSubstr("\nsteps of models, with the fastest op of each; --model NAME shows all\n"
+                              "  ms per step  tokens  device  model and op\n"
+                              "        1.000       1  A       llama, linear\n"
+                              "        1.000       1  C       llama, linear\n"
+                              "\nsteps of models, with robust access (--robust-access), with the fastest op "
+                              "of each; --model NAME shows all\n"
+                              "  ms per step  tokens  device  model and op\n"
+                              "        1.000       1  B       llama, linear\n"));
+}
+
+TEST(Overview, OfOneReportSaysOfWhichKindTheRunIs) {
+  std::vector<RunReport> reports = {report_on("A", {layer("up", 1, 100)})};
+  reports[0].run.validation = true;
+  EXPECT_THAT(overview_text(reports, 200),
+              HasSubstr("\nrun 20260102T030405Z-1a2b3c, with the validation layer (--validation), assay"));
+}
+
 TEST(Overview, PrefersTheStepOfWhichTheMostLayersHaveATime) {
   Record other_op = layer("up", 1, 20), without = layer("down", 1, 20), slow = layer("gate", 1, 500);
   other_op.info.op = without.info.op = "linear_b";
@@ -136,6 +165,25 @@ TEST(Steps, AreTheSumOverTheLayersByDeviceTheFastestFirst) {
       HasSubstr("\n  layers on B, linear, i8, hot\n     us  calls  ms per step  % ceiling  impl  layer\n"
                 "  80.00     10        0.800       12.5  auto  up\n"));
   expect_fits(text);
+}
+
+TEST(Steps, OfRunsOfDifferentKindsAreNotRankedTogether) {
+  std::vector<RunReport> reports;
+  for (const char* device : {"A", "B", "C", "D"}) reports.push_back(report_on(device, {layer("up", 1, 100)}));
+  reports[1].run.validation = true;
+  reports[2].run.device.as_if = reports[3].run.device.as_if = "phone";
+  std::vector<ModelSteps> steps;
+  for (const RunReport& report : reports) steps.push_back(model_steps(report));
+  const std::string head = "  ms per step  ratio  at ceilings  tokens/s  layers  device  op and setting\n";
+  const auto line_of = [](const std::string& device) {
+    return "        1.000  1.00x        0.125      1000  1 of 1  " + device + "       linear, i8, hot\n";
+  };
+  EXPECT_THAT(
+      steps_text(steps, {.width = 200}),
+      HasSubstr("\ndecode, 1 token per step\n" + head + line_of("A") +
+                "\ndecode, 1 token per step, with the limits of phone (--as-if)\n" + head + line_of("C") +
+                line_of("D") + "\ndecode, 1 token per step, with the validation layer (--validation)\n" +
+                head + line_of("B")));
 }
 
 TEST(Steps, OfSeveralOpsSayWhatEachAdds) {
@@ -223,6 +271,21 @@ TEST(Steps, ShowChainsBesideTheSums) {
                         "       1  70.00               80.50     16        1.120  A       net/a/WP/naive\n"
                         "       1  70.00               80.50     16        1.120  B       net/a/WP/naive\n"));
   expect_fits(text);
+}
+
+TEST(Steps, ShowChainsOfEachKindOfRunApart) {
+  Record chain = layer("", 1, 70);
+  chain.info.id = "net/a/WP/naive";
+  chain.chain.emplace();
+  std::vector<RunReport> reports = {report_on("A", {chain}), report_on("B", {chain})};
+  reports[1].run.robust_access = true;
+  std::vector<ModelSteps> steps;
+  for (const RunReport& report : reports) steps.push_back(model_steps(report));
+  const std::string text = steps_text(steps, {.width = 200});
+  EXPECT_THAT(text, HasSubstr("  A       net/a/WP/naive\n'Its dispatches'"));
+  EXPECT_THAT(text, HasSubstr("\nchains, with robust access (--robust-access), each timed from end to end as "
+                              "one program; they are in no sum\n"));
+  EXPECT_THAT(text, HasSubstr("  B       net/a/WP/naive\n'Its dispatches'"));
 }
 
 TEST(Steps, NameChainsThatHaveNoTime) {

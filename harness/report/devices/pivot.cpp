@@ -19,7 +19,7 @@
 namespace assay {
 namespace {
 
-using Key = std::vector<std::string>;
+using Key = std::pair<std::vector<std::string>, RunKind>;
 
 struct Output {
   std::string id;
@@ -71,44 +71,38 @@ std::string counted(std::size_t count, const std::string& thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-/// Runs of different kinds are not compared: with --robust-access a driver adds checks to every kernel, with
-/// --validation the layer takes time, and with --as-if a device plans and chooses as another one. Empty for
-/// other runs.
-std::string kind_of_run(const RunInfo& run) {
-  return std::string(run.robust_access ? "robust " : "") + (run.validation ? "validation " : "") +
-         run.device.as_if;
-}
-
-/// "A, B": the devices of the runs that had an option on; empty if all had it on, or none.
-std::string devices_of_some_runs(const Pivot& pivot, bool RunInfo::*option) {
-  std::string names;
-  std::size_t count = 0;
+/// Says which devices' runs are of which kind; empty if all are of one.
+std::string kinds_of_devices(const Pivot& pivot) {
+  std::map<RunKind, std::string> devices;
   for (std::size_t i = 0; i < pivot.devices.size(); ++i) {
-    if (!(pivot.reports[i].run.*option)) continue;
-    names += (count == 0 ? "" : ", ") + pivot.devices[i];
-    ++count;
+    std::string& names = devices[kind_of_run(pivot.reports[i].run)];
+    names += (names.empty() ? "" : ", ") + pivot.devices[i];
   }
-  return count < pivot.devices.size() ? names : "";
+  if (devices.size() < 2) return "";
+  std::string text;
+  for (const auto& [kind, names] : devices)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", names, kind_text(kind));
+  return "figures of runs of different kinds are not compared. " + text;
 }
 
 // Rows with equal keys measure the same thing.
-Key row_key(const RowInfo& info, const std::string& kind) {
-  return {info.id,     info.impl,          info.shape,
-          info.params, asked_forms(info),  all_tunables(info.tune, info.tuned),
-          info.fill,   key_of(info).cache, kind};
+Key row_key(const RowInfo& info, const RunKind& kind) {
+  return {{info.id, info.impl, info.shape, info.params, asked_forms(info),
+           all_tunables(info.tune, info.tuned), info.fill, key_of(info).cache},
+          kind};
 }
 
 // The impls of one case have equal keys.
-Key case_key(const RowInfo& info, const std::string& kind) {
-  return {info.op,           info.name, info.shape,         info.params,
-          asked_forms(info), info.fill, key_of(info).cache, kind};
+Key case_key(const RowInfo& info, const RunKind& kind) {
+  return {{info.op, info.name, info.shape, info.params, asked_forms(info), info.fill, key_of(info).cache},
+          kind};
 }
 
 std::vector<PivotRow> rows_of(std::span<const RunReport> reports) {
   std::vector<PivotRow> rows;
   std::map<Key, std::size_t> index;
   for (std::size_t device = 0; device < reports.size(); ++device) {
-    const std::string kind = kind_of_run(reports[device].run);
+    const RunKind kind = kind_of_run(reports[device].run);
     for (const Record& record : reports[device].records) {
       if (record.info.mode != "perf") continue;
       const auto [at, is_new] = index.try_emplace(row_key(record.info, kind), rows.size());
@@ -244,19 +238,7 @@ bool has_figures(const Record* record) {
 
 std::vector<std::string> Pivot::not_compared() const {
   std::vector<std::string> sentences;
-  const auto add_times_of = [&](bool RunInfo::*option, const char* what_run_did) {
-    const std::string names = devices_of_some_runs(*this, option);
-    if (names.empty()) return;
-    sentences.push_back("times of " + names + " are not compared with the others: that run " + what_run_did);
-  };
-  add_times_of(&RunInfo::robust_access, "checked every memory access of its kernels (--robust-access)");
-  add_times_of(&RunInfo::validation, "had the validation layer on (--validation)");
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    if (reports[i].run.device.as_if.empty()) continue;
-    sentences.push_back("rows of " + devices[i] +
-                        " are compared only with runs that have the same profile: this run had the limits of "
-                        "another device (--as-if)");
-  }
+  if (std::string kinds = kinds_of_devices(*this); !kinds.empty()) sentences.push_back(std::move(kinds));
   if (retuned > 0) {
     sentences.push_back(fmt::format("{} not compared: tunables differ between the devices",
                                     retuned == 1 ? "1 case is" : fmt::format("{} cases are", retuned)));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "harness/report/record/record.h"
+#include "harness/report/record/run_kind.h"
 
 #include <cstddef>
 #include <span>
@@ -58,8 +59,7 @@ struct PivotRow {
   /// Index of the row of this case's first impl, if the case has several impls or points of `tune`; else the
   /// row's own index.
   std::size_t first_impl = 0;
-  /// Of its runs: "", "robust " (--robust-access), "validation " (--validation), and a profile (--as-if).
-  std::string kind;
+  RunKind kind;             ///< of its runs: those of other kinds have a row of their own
   bool has_rivals = false;  ///< the case has several rows: each has a ratio to the first
 
   /// The record of the first device that has the row.
@@ -101,8 +101,8 @@ struct Pivot {
 };
 
 /// Puts reports next to each other. Rows are matched if id, impl, shape, parameters, forms (as the case asks
-/// for them), tune, fill and cache are all equal, and both runs had robust access or neither, and both had
-/// the validation layer on or neither: cases that changed between two runs get separate rows.
+/// for them), tune, fill and cache are all equal, and both runs are of one kind: cases that changed between
+/// two runs get separate rows.
 Pivot make_pivot(std::span<const RunReport> reports, const PivotFigure& figure = pivot_figures().front());
 
 /// A short, unique name for the device of each run: "H200 #1", "H200 #2".

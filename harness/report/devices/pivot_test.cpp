@@ -140,10 +140,15 @@ TEST(Pivot, ComparesNoRobustRunWithOthersAndSaysSo) {
   const Pivot pivot = make_pivot(reports);
   EXPECT_EQ(pivot.means(1).front().rows, 0U);
   const std::string why =
-      "times of B are not compared with the others: that run checked every memory access of its kernels "
+      "figures of runs of different kinds are not compared. A: plain; B: with robust access "
       "(--robust-access)";
-  EXPECT_THAT(pivot_text(pivot, {.width = 200}), HasSubstr(why));
-  EXPECT_THAT(pivot_markdown(pivot), HasSubstr(why));
+  EXPECT_THAT(pivot.not_compared(), ElementsAre(why));
+  const std::string text = pivot_text(pivot, {.width = 200}), markdown = pivot_markdown(pivot);
+  EXPECT_THAT(text, HasSubstr('\n' + why + '\n'));
+  EXPECT_THAT(text, HasSubstr("\n  B, with robust access (--robust-access)\n"));
+  EXPECT_THAT(text, HasSubstr("\n  B: a run of another kind\n"));
+  EXPECT_THAT(markdown, HasSubstr('\n' + why + '\n'));
+  EXPECT_THAT(markdown, HasSubstr("\n| B, with robust access (--robust-access) | B "));
   reports[0].run.robust_access = true;
   EXPECT_EQ(make_pivot(reports).means(1).front().rows, 1U) << "both are";
 }
@@ -154,11 +159,9 @@ TEST(Pivot, ComparesNoRunWithTheValidationLayerWithOthersAndSaysSo) {
   reports[1].run.validation = true;
   const Pivot pivot = make_pivot(reports);
   EXPECT_EQ(pivot.means(1).front().rows, 0U);
-  const std::string why =
-      "times of B are not compared with the others: that run had the validation layer on (--validation)";
-  EXPECT_THAT(pivot.not_compared(), ElementsAre(why));
-  EXPECT_THAT(pivot_text(pivot, {.width = 200}), HasSubstr(why));
-  EXPECT_THAT(pivot_markdown(pivot), HasSubstr(why));
+  EXPECT_THAT(pivot.not_compared(),
+              ElementsAre("figures of runs of different kinds are not compared. A: plain; B: with the "
+                          "validation layer (--validation)"));
   reports[0].run.validation = true;
   EXPECT_EQ(make_pivot(reports).means(1).front().rows, 1U) << "both had it on";
   EXPECT_THAT(make_pivot(reports).not_compared(), ElementsAre());
@@ -170,10 +173,27 @@ TEST(Pivot, ComparesNoRunWithAProfileWithOthersAndSaysSo) {
   reports[1].run.device.as_if = "minimum";
   const Pivot pivot = make_pivot(reports);
   EXPECT_EQ(pivot.means(1).front().rows, 0U);
-  EXPECT_THAT(pivot_text(pivot, {.width = 200}),
-              HasSubstr("rows of B are compared only with runs that have"));
+  EXPECT_THAT(pivot.not_compared(),
+              ElementsAre("figures of runs of different kinds are not compared. A: plain; B: with the limits "
+                          "of minimum (--as-if)"));
   reports[0].run.device.as_if = "minimum";
   EXPECT_EQ(make_pivot(reports).means(1).front().rows, 1U) << "both have it";
+  EXPECT_THAT(make_pivot(reports).not_compared(), ElementsAre());
+}
+
+TEST(Pivot, NamesTheDevicesOfEachKindOfRun) {
+  std::vector<RunReport> reports;
+  for (const char* name : {"A", "B", "C", "D"})
+    reports.push_back(pivot_report_on(name, {test::timed("a", "fused", 1)}));
+  reports[0].run.robust_access = reports[2].run.robust_access = reports[3].run.robust_access = true;
+  reports[3].run.validation = true;
+  const Pivot pivot = make_pivot(reports);
+  EXPECT_THAT(pivot.not_compared(),
+              ElementsAre("figures of runs of different kinds are not compared. B: plain; A, C: with robust "
+                          "access (--robust-access); D: with robust access (--robust-access), with the "
+                          "validation layer (--validation)"));
+  EXPECT_EQ(pivot.rows.size(), 3U) << "one for each kind";
+  EXPECT_EQ(pivot.means(2).front().rows, 1U) << "A and C are of one kind";
 }
 
 TEST(Pivot, ComparesNoRowsOfOtherTunablesAndSaysSo) {

@@ -43,7 +43,8 @@ std::string devices_text(const Pivot& pivot, std::size_t width) {
     const RunReport& report = pivot.reports[i];
     const RunInfo& run = report.run;
     const std::string driver = driver_of(run.device);
-    text += "  " + pivot.devices[i] + (report.complete ? "" : " (the run did not finish)") + '\n';
+    text += "  " + pivot.devices[i] + kind_addition(kind_of_run(run)) +
+            (report.complete ? "" : " (the run did not finish)") + '\n';
     std::vector<std::string> lines{
         printable(driver) + ", assay " + printable(run.version) + ", " + printable(run.started_utc),
         "ceilings: " + ceilings_line(run.ceilings)};
@@ -53,14 +54,20 @@ std::string devices_text(const Pivot& pivot, std::size_t width) {
   return text;
 }
 
+/// Why there is no mean of a device's figures relative to the first one's.
+std::string why_no_mean(const Pivot& pivot, std::size_t device) {
+  if (kind_of_run(pivot.reports[device].run) != kind_of_run(pivot.reports.front().run))
+    return "a run of another kind";
+  return pivot.figure->is_of_energy ? "no energies to compare" : "no row in common";
+}
+
 std::string means_text(const Pivot& pivot, std::size_t width) {
   std::string text = fmt::format("\ngeometric means of the {} relative to {}, over the rows that both have\n",
                                  pivot.figure->name, pivot.devices.front());
   for (std::size_t i = 1; i < pivot.devices.size(); ++i) {
     const std::vector<PivotMean> means = pivot.means(i);
     if (means.front().rows == 0) {
-      text += fmt::format("  {}: {}\n", pivot.devices[i],
-                          pivot.figure->is_of_energy ? "no energies to compare" : "no row in common");
+      text += fmt::format("  {}: {}\n", pivot.devices[i], why_no_mean(pivot, i));
       continue;
     }
     text += "  " + pivot.devices[i] + '\n';
@@ -214,9 +221,10 @@ std::string devices_table(const Pivot& pivot) {
   std::vector<Cells> rows = {{"device", "name", "driver", "assay", "started", "run", "ceilings"}};
   for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
     const RunInfo& run = pivot.reports[i].run;
-    rows.push_back({markdown_cell(pivot.devices[i]), markdown_cell(run.device.name),
-                    markdown_cell(driver_of(run.device)), markdown_cell(run.version),
-                    markdown_cell(run.started_utc), pivot.reports[i].complete ? "complete" : "did not finish",
+    rows.push_back({markdown_cell(pivot.devices[i] + kind_addition(kind_of_run(run))),
+                    markdown_cell(run.device.name), markdown_cell(driver_of(run.device)),
+                    markdown_cell(run.version), markdown_cell(run.started_utc),
+                    pivot.reports[i].complete ? "complete" : "did not finish",
                     markdown_cell(ceilings_line(run.ceilings))});
   }
   return markdown_aligned(rows, std::vector<bool>(rows[0].size(), false));

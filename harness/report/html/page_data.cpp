@@ -10,6 +10,7 @@
 #include "harness/report/journal/codec.h"
 #include "harness/report/record/device_name.h"
 #include "harness/report/record/failure_groups.h"
+#include "harness/report/record/run_kind.h"
 #include "harness/report/trend/trend_report.h"
 
 #include <algorithm>
@@ -307,6 +308,7 @@ class PageData::Impl {
   void add_track(const Track& track, const RunReport& newest, const RunReport* base,
                  const RunComparison* comparison) {
     Json json = {{"run", shown(json_of(newest.run))},
+                 {"kind", json_text(kind_text(kind_of_run(newest.run)))},
                  {"complete", newest.complete},
                  {"seconds", json_number(seconds_of(newest))},
                  {"nights", track.nights}};

@@ -276,6 +276,20 @@ TEST(PageData, SumsTheStepsOfModels) {
   EXPECT_EQ(models.at(0).at("ops").at(0).at("gain_us"), 17.5);
 }
 
+TEST(PageData, TellsTheKindOfRunOfEachTrack) {
+  RunReport robust = run_of("2026-01-02", {test::timed("a", "fused", 2)});
+  robust.run.robust_access = true;
+  RunReport profiled = run_of("2026-01-03", {test::timed("a", "fused", 2)});
+  profiled.run.device.as_if = "phone";
+  const auto parts =
+      parts_of(page_parts({run_of("2026-01-01", {test::timed("a", "fused", 2)}), robust, profiled}));
+  const json& devices = parts.at("core").at("devices");
+  const json& tracks = devices.at(0).at("tracks");
+  EXPECT_EQ(tracks.at(0).at("kind"), "plain");
+  EXPECT_EQ(tracks.at(1).at("kind"), "with robust access (--robust-access)");
+  EXPECT_EQ(devices.at(1).at("tracks").at(0).at("kind"), "with the limits of phone (--as-if)");
+}
+
 TEST(PageData, TellsTimesBoundsAndChangedHashesOfEveryNight) {
   Record slow = test::timed("a", "fused", 4), fast = test::timed("a", "fused", 2);
   slow.perf->output_hash = "another";

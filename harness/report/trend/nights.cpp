@@ -42,12 +42,12 @@ std::vector<std::size_t> different_runs(std::span<const NightSummary> nights) {
 
 void join_runs_with_common_rows(std::span<const NightSummary> nights, std::span<const std::size_t> runs,
                                 JoinedRuns& joined) {
-  std::map<std::tuple<std::string, bool, bool, std::uint32_t>, std::size_t> first;
+  std::map<std::pair<std::string, RunKind>, std::map<std::uint32_t, std::size_t>> first;
   for (const std::size_t run : runs) {
     const HistoryRun& of = nights[run].run;
+    std::map<std::uint32_t, std::size_t>& of_rows = first[{of.device_key, kind_of_run(of)}];
     for (const NightRow& row : nights[run].rows) {
-      const auto [at, is_new] =
-          first.try_emplace({of.device_key, of.robust_access, of.validation, row.row}, run);
+      const auto [at, is_new] = of_rows.try_emplace(row.row, run);
       if (!is_new) joined.join(at->second, run);
     }
   }

@@ -62,8 +62,8 @@ struct NightSummaries {
 NightSummary read_night(RowNumbers& numbers, const std::function<HistoryRun(const HistoryAction&)>& read);
 
 /// Runs on one device with common rows: each has a row in common with another one. Runs of different case
-/// files on one device are separate tracks, and so are runs with robust access (--robust-access) and without,
-/// and runs with the validation layer on (--validation) and without: neither is the base of the other.
+/// files on one device are separate tracks, and so are runs of different kinds (RunKind): neither is the base
+/// of the other.
 struct Track {
   std::vector<std::size_t> nights;  ///< indices, ordered by date: the last is the newest
 };

@@ -4,12 +4,12 @@
 #include "harness/base/statistics.h"
 #include "harness/base/text.h"
 #include "harness/report/console/terminal_text.h"
+#include "harness/report/record/run_kind.h"
 #include "harness/report/writers/csv.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -100,40 +100,28 @@ std::optional<std::string> begin_of(const TrendQuestion& question, const History
   return days_before(question.until.empty() ? newest.date : question.until, question.days);
 }
 
-/// An option of runs with which times are not compared with those of other runs.
-struct OptionOfTimes {
-  bool HistoryRun::*is_on;
-  const char* without;  ///< sentence about a track of runs without it, beside runs with it
-  const char* with;     ///< the other way round
-};
-
-constexpr std::array<OptionOfTimes, 2> options_of_times{
-    {{&HistoryRun::robust_access, "not compared with the device's robust runs (--robust-access)",
-      "not compared with the device's other runs: these are robust (--robust-access)"},
-     {&HistoryRun::validation,
-      "not compared with the device's runs with the validation layer on (--validation)",
-      "not compared with the device's other runs: these had the validation layer on (--validation)"}}};
-
-/// A sentence for each option that a run of the device had and the newest one of a track had not, or the
-/// other way round.
-std::vector<std::string> other_runs_of_device(const NightSummaries& nights, const HistoryRun& newest) {
-  std::vector<std::string> sentences;
-  for (const OptionOfTimes& option : options_of_times) {
-    const bool is_on = newest.*option.is_on;
-    const auto differs = [&](const NightSummary& night) {
-      return night.run.device_key == newest.device_key && night.run.*option.is_on != is_on;
-    };
-    if (std::ranges::any_of(nights.all, differs))
-      sentences.emplace_back(is_on ? option.with : option.without);
+/// Says that a track is not compared with the device's runs of other kinds; empty if there are none.
+std::string other_kinds_of_device(const NightSummaries& nights, const HistoryRun& newest) {
+  const RunKind kind = kind_of_run(newest);
+  std::set<RunKind> others;
+  for (const NightSummary& night : nights.all) {
+    if (night.run.device_key == newest.device_key) others.insert(kind_of_run(night.run));
   }
-  return sentences;
+  others.erase(kind);
+  std::string text;
+  for (const RunKind& other : others) text += (text.empty() ? "" : " or ") + kind_text(other);
+  if (text.empty()) return "";
+  return fmt::format("not compared with the device's runs of other kinds: these are {}, others {}",
+                     kind_text(kind), text);
 }
 
 }  // namespace
 
 std::vector<std::string> left_out_of_trend(const NightSummaries& nights, const TrackChanges& found) {
   const HistoryRun& newest = run_at(nights, *found.track, found.track->nights.size() - 1);
-  std::vector<std::string> sentences = other_runs_of_device(nights, newest);
+  std::vector<std::string> sentences;
+  if (std::string kinds = other_kinds_of_device(nights, newest); !kinds.empty())
+    sentences.push_back(std::move(kinds));
   for (const std::string& line : machine_shift_lines(nights, *found.track, found.machine))
     sentences.push_back("the machine, taken out of the times: " + line);
   if (found.retuned > 0) {
@@ -170,7 +158,8 @@ TrackChanges changes_of(const NightSummaries& nights, const Track& track, const 
 }
 
 std::string trend_text(const NightSummaries& nights, const TrackChanges& found, const TrendView& view) {
-  std::string text = printable(run_at(nights, *found.track, found.track->nights.size() - 1).device) + '\n';
+  const HistoryRun& newest = run_at(nights, *found.track, found.track->nights.size() - 1);
+  std::string text = printable(newest.device) + kind_addition(kind_of_run(newest)) + '\n';
   text += coverage_text(found);
   for (const std::string& sentence : left_out_of_trend(nights, found))
     text += wrapped_words(sentence, view.width);

@@ -35,7 +35,7 @@ TrackChanges changes_of(const NightSummaries& nights, const Track& track, const 
                         const TrendQuestion& question);
 
 /// What was taken out of a track's times, or is not compared, and why, as sentences: shifts of the machine,
-/// robust access, the validation layer, rows with other tunables.
+/// runs of other kinds (RunKind), rows with other tunables.
 std::vector<std::string> left_out_of_trend(const NightSummaries& nights, const TrackChanges& found);
 
 struct TrendView {

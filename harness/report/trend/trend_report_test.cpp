@@ -11,6 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 /// Ten nights of `rows` rows, which become slower on 2026-11-08 with another commit.
 class SlowerOnTheEighth {
@@ -95,7 +96,9 @@ TEST(TrendText, SaysWhatIsNotComparedAndWhatWasTakenOut) {
     for (NightRow& row : nights.nights.all[night].rows) row.program = 7;
   }
   const std::string text = nights.text({}, {.width = 200});
-  EXPECT_THAT(text, HasSubstr("\nnot compared with the device's robust runs (--robust-access)\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nnot compared with the device's runs of other kinds: these are plain, others with "
+                        "robust access (--robust-access)\n"));
   EXPECT_THAT(text,
               HasSubstr("\nthe machine, taken out of the times: 2026-11-08 to 2026-11-10: 1.45x slower (6 "
                         "unchanged rows)\n"));
@@ -112,13 +115,27 @@ TEST(TrendText, SaysThatRunsWithTheValidationLayerAreNotCompared) {
   validated.run.run_id = "validated";
   validated.run.validation = true;
   nights.nights.all.push_back(validated);
-  EXPECT_THAT(
-      nights.text({}, {.width = 200}),
-      HasSubstr("\nnot compared with the device's runs with the validation layer on (--validation)\n"));
-  nights.track.nights = {nights.nights.all.size() - 1};
   EXPECT_THAT(nights.text({}, {.width = 200}),
-              HasSubstr("\nnot compared with the device's other runs: these had the validation layer on "
-                        "(--validation)\n"));
+              HasSubstr("\nnot compared with the device's runs of other kinds: these are plain, others with "
+                        "the validation layer (--validation)\n"));
+  nights.track.nights = {nights.nights.all.size() - 1};
+  const std::string text = nights.text({}, {.width = 200});
+  EXPECT_THAT(text, StartsWith("Acme, with the validation layer (--validation)\n"));
+  EXPECT_THAT(text, HasSubstr("\nnot compared with the device's runs of other kinds: these are with the "
+                              "validation layer (--validation), others plain\n"));
+}
+
+TEST(TrendText, NamesEachOtherKindOfRun) {
+  SlowerOnTheEighth nights(1);
+  for (const bool is_robust : {true, false}) {
+    NightSummary& other = nights.nights.all.emplace_back(nights.nights.all.front());
+    other.run.run_id = is_robust ? "robust" : "validated";
+    other.run.robust_access = is_robust;
+    other.run.validation = !is_robust;
+  }
+  EXPECT_THAT(nights.text({}, {.width = 200}),
+              HasSubstr("\nnot compared with the device's runs of other kinds: these are plain, others with "
+                        "the validation layer (--validation) or with robust access (--robust-access)\n"));
 }
 
 TEST(TrendText, OneNightIsNoPlural) {

@@ -293,6 +293,10 @@ HistoryRow row_of(const HistoryLine& line) {
 
 }  // namespace
 
+RunKind kind_of_run(const HistoryRun& run) {
+  return {.robust_access = run.robust_access, .validation = run.validation};
+}
+
 HistoryRun read_history(std::string_view text, const HistoryAction& action) {
   std::optional<Places> places;
   std::optional<HistoryRun> run;

@@ -2,6 +2,7 @@
 
 #include "harness/base/status.h"
 #include "harness/report/record/record.h"
+#include "harness/report/record/run_kind.h"
 
 #include <cstddef>
 #include <functional>
@@ -38,6 +39,9 @@ struct HistoryRun {
   bool robust_access = false;  ///< --robust-access
   bool validation = false;     ///< --validation
 };
+
+/// The kind of a run in a summary, without a profile (--as-if): that is part of the device's key.
+RunKind kind_of_run(const HistoryRun& run);
 
 /// One row of a summary.
 struct HistoryRow {

@@ -491,6 +491,7 @@ TEST(History, TellsWhatTheReportTells) {
     EXPECT_EQ(told.rows[0].output_hash, "9999aaaabbbbccccddddeeeeffff0000");
     EXPECT_TRUE(told.run.robust_access);
     EXPECT_TRUE(told.run.validation);
+    EXPECT_EQ(kind_of_run(told.run), kind_of_run(report.run));
     EXPECT_EQ(told.rows[0].tune, "a_tile=2 local_size=64") << "of the case and of the tuning file";
     EXPECT_EQ(told.rows[0].program, "cafe");
     EXPECT_EQ(told.rows[1].tune, "");

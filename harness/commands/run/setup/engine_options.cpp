@@ -37,10 +37,7 @@ std::set<std::string> shaders_of_harness(const gpu::ShaderLibrary& library, bool
 
 void check_folder(const std::string& option, const std::filesystem::path& folder,
                   const std::set<gpu::KernelName>& kernels, bool timed, std::ostream& log) {
-  const gpu::ShaderLibrary library({.directories = {folder}, .cache_directory = {}});
-  std::vector<gpu::KernelName> wanted(kernels.begin(), kernels.end());
-  for (const std::string& name : shaders_of_harness(library, timed)) wanted.push_back({name, {}});
-  const gpu::Overrides found = library.overrides(wanted);
+  const gpu::Overrides found = files_used(folder, kernels, timed);
   if (found.used.empty()) {
     throw Error(fmt::format(
         "taking shaders from {} '{}': none of its files is used. It holds: {}. The selected cases run: {}, "
@@ -118,6 +115,14 @@ gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
   if (on_disk == SpirvOnDisk::Shared) options.cache_directory = gpu::default_cache_directory();
   if (!folder.empty()) options.directories.push_back(folder);
   return options;
+}
+
+gpu::Overrides files_used(const std::filesystem::path& folder, const std::set<gpu::KernelName>& kernels,
+                          bool timed) {
+  const gpu::ShaderLibrary library({.directories = {folder}, .cache_directory = {}});
+  std::vector<gpu::KernelName> wanted(kernels.begin(), kernels.end());
+  for (const std::string& name : shaders_of_harness(library, timed)) wanted.push_back({name, {}});
+  return library.overrides(wanted);
 }
 
 void check_shader_folders(const RunOptions& options, const std::set<gpu::KernelName>& kernels, bool timed,

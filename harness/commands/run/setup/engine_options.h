@@ -27,6 +27,11 @@ gpu::ShaderOptions shader_options(const std::filesystem::path& folder,
                                   const std::vector<std::string>& compiler,
                                   SpirvOnDisk on_disk = SpirvOnDisk::Shared);
 
+/// Which files of a folder of shaders programs of `kernels` use, and the harness's own kernels. `timed`: as
+/// for check_shader_folders().
+gpu::Overrides files_used(const std::filesystem::path& folder, const std::set<gpu::KernelName>& kernels,
+                          bool timed);
+
 /// Lists on `log` the files that programs of `kernels` ("copy.comp") use from the folders of --shaders and
 /// --versus-shaders. Throws Error if there are none: the run would then test other shaders than intended. If
 /// `kernels` is empty nothing runs, and the rows say why. `timed`: rows are timed, so that the clock probe

@@ -369,8 +369,12 @@ InjectedFault::InjectedFault(const std::string& text) {
   glob_ = text.substr(at + 1);
 }
 
+bool InjectedFault::is_of(std::string_view id) const {
+  return !glob_.empty() && glob_matches(glob_, id);
+}
+
 void InjectedFault::begin(std::string_view id, WorkerOutput& output) {
-  is_on_ = !glob_.empty() && glob_matches(glob_, id);
+  is_on_ = is_of(id);
   if (!is_on_) return;
   switch (kind_) {
     case FaultKind::Segfault:

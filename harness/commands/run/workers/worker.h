@@ -79,6 +79,8 @@ class InjectedFault {
  public:
   explicit InjectedFault(const std::string& text);
 
+  /// Whether a row with this id has the fault.
+  bool is_of(std::string_view id) const;
   /// Row `id` begins.
   void begin(std::string_view id, WorkerOutput& output);
   /// A phase of that row begins.

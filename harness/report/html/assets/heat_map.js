@@ -10,18 +10,10 @@ const levels = [5, 15, 30, 50, 75];  // steps of the colours of shares, in perce
 // What must be equal in two rows of a case, as in a pivot (harness/report/devices/pivot.cpp).
 const conditions = [
   {
-    read: (row) => Boolean(row.track.run.robust_access),
-    why: "one of the two runs checked every memory access of its kernels (--robust-access)"
+    read: (row) => row.track.kind,
+    why: (row, other) => `their runs are of different kinds, ${other.track.kind} and ${row.track.kind}`
   },
-  {
-    read: (row) => Boolean(row.track.run.validation),
-    why: "one of the two runs had the validation layer on (--validation)"
-  },
-  {
-    read: (row) => (row.track.run.device || {}).as_if || "",
-    why: "the two runs did not have the limits of one device (--as-if)"
-  },
-  {read: (row) => row.tunables, why: "the tunables differ"},
+  {read: (row) => row.tunables, why: () => "the tunables differ"},
 ];
 
 const hasPassed = (row) => row.status === "PASS";
@@ -36,8 +28,9 @@ function whyNot(row, others) {
   let left = hasPassed(row) ? others.filter(hasPassed) : [];
   if (left.length === 0) return "one of the two did not end with PASS";
   for (const {read, why} of conditions) {
-    left = left.filter((other) => read(other) === read(row));
-    if (left.length === 0) return why;
+    const equal = left.filter((other) => read(other) === read(row));
+    if (equal.length === 0) return why(row, left[0]);
+    left = equal;
   }
   return "";
 }

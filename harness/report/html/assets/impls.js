@@ -7,12 +7,13 @@ import {change, changed, rowName} from "./state.js";
 
 const step = 30;  // number of cases that are shown at first
 
-// Rows with equal keys differ only in their impl: same data, forms and cache, on one device.
+// Rows with equal keys differ only in their impl: same data, forms and cache, on one device, in runs of one
+// kind.
 function rivalKey(row) {
   const info = row.case;
   return [
-    row.device.number, info.op, info.group || `${info.shape} ${info.params}`, info.name, info.forms,
-    info.cache, info.tune
+    row.device.number, row.track.kind, info.op, info.group || `${info.shape} ${info.params}`, info.name,
+    info.forms, info.cache, info.tune
   ].join("\n");
 }
 

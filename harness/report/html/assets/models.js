@@ -9,7 +9,7 @@ function stepsOf(core) {
   const steps = [];
   for (const device of core.devices)
     for (const track of device.tracks)
-      for (const step of track.models || []) steps.push(Object.assign({device}, step));
+      for (const step of track.models || []) steps.push(Object.assign({device, kind: track.kind}, step));
   return steps;
 }
 
@@ -30,16 +30,21 @@ function groupBy(items, read) {
   return groups;
 }
 
-function titleOf({tokens, context}) {
-  const at = context ? ` at context ${count(context)}` : "";
+const isPlain = (step) => step.kind === "plain";
+
+function titleOf(step) {
+  const {tokens, context} = step;
+  const at = (context ? ` at context ${count(context)}` : "") + (isPlain(step) ? "" : `, ${step.kind}`);
   if (tokens === 0) return `one run${at}`;
   return (tokens === 1 ? "decode, 1 token per step" : `${count(tokens)} tokens per step`) + at;
 }
 
-// Groups of steps that can be compared: of equally many tokens at one context.
+// Groups of steps that can be compared: of equally many tokens at one context, in runs of one kind; those of
+// plain runs come first.
 function bySize(steps) {
-  const groups = groupBy(steps, (step) => `${step.tokens} ${step.context || 0}`);
-  return [...groups.values()].sort(([a], [b]) => a.tokens - b.tokens || (a.context || 0) - (b.context || 0));
+  const groups = groupBy(steps, (step) => `${step.tokens} ${step.context || 0} ${step.kind}`);
+  return [...groups.values()].sort(([a], [b]) => a.tokens - b.tokens || (a.context || 0) - (b.context || 0) ||
+      isPlain(b) - isPlain(a) || a.kind.localeCompare(b.kind));
 }
 
 // Slow models take seconds per token: their rates need digits behind the point.

@@ -1,0 +1,128 @@
+#include "harness/gpu/spirv/float_modes.h"
+
+#include "harness/gpu/spirv/module_copy.h"
+#include "harness/gpu/spirv/spirv_instructions.h"
+
+#include <glslang/SPIRV/GLSL.std.450.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+namespace assay::gpu {
+namespace {
+
+constexpr std::string_view extension_name = "SPV_KHR_float_controls";
+constexpr std::array<std::uint32_t, 6> extension_words{0x5f565053, 0x5f52484b, 0x616f6c66,
+                                                       0x6f635f74, 0x6f72746e, 0x0000736c};  // the same
+
+struct Mode {
+  std::uint32_t mode = 0;
+  std::uint32_t opposite = 0;  ///< a module cannot have both for one width
+  std::uint32_t capability = 0;
+  std::uint32_t bits = 0;
+};
+
+std::vector<Mode> list_of(const FloatModes& modes, bool uses_halves) {
+  std::vector<Mode> all;
+  const auto add_if = [&all](bool wanted, const Mode& mode) {
+    if (wanted) all.push_back(mode);
+  };
+  const auto infinities = [](std::uint32_t bits) {
+    return Mode{spv::ExecutionModeSignedZeroInfNanPreserve, spv::ExecutionModeSignedZeroInfNanPreserve,
+                spv::CapabilitySignedZeroInfNanPreserve, bits};
+  };
+  for (const std::uint32_t bits : {16U, 32U}) {
+    add_if(modes.rounds_to_even && uses_halves,
+           {spv::ExecutionModeRoundingModeRTE, spv::ExecutionModeRoundingModeRTZ,
+            spv::CapabilityRoundingModeRTE, bits});
+  }
+  add_if(modes.keeps_subnormals_16, {spv::ExecutionModeDenormPreserve, spv::ExecutionModeDenormFlushToZero,
+                                     spv::CapabilityDenormPreserve, 16});
+  add_if(modes.keeps_infinities_16, infinities(16));
+  add_if(modes.keeps_infinities_32, infinities(32));
+  return all;
+}
+
+/// What a module says about floats.
+struct Floats {
+  std::unordered_set<std::uint32_t> widths{};
+  std::set<std::pair<std::uint32_t, std::uint32_t>> modes{};  ///< mode, width
+  std::unordered_set<std::uint32_t> capabilities{};
+  bool has_extension = false;
+  std::uint32_t entry = 0;     ///< id of the entry point's function
+  std::size_t last_entry = 0;  ///< the index of the entry point's first word; modes follow it
+};
+
+bool converts_halves(std::uint32_t function) {
+  return function == GLSLstd450PackHalf2x16 || function == GLSLstd450UnpackHalf2x16;
+}
+
+Floats floats_of(std::span<const std::uint32_t> words) {
+  Floats floats;
+  std::unordered_set<std::uint32_t> glsl;  // ids of the set of GLSL's functions
+  each_instruction(words, "the use of floats", [&](const SpirvInstruction& instruction) {
+    const auto& operands = instruction.operands;
+    switch (instruction.opcode) {
+      case spv::OpCapability:
+        floats.capabilities.insert(operands[0]);
+        break;
+      case spv::OpExtension:
+        floats.has_extension = floats.has_extension || instruction.text(0) == extension_name;
+        break;
+      case spv::OpExtInstImport:
+        if (instruction.text(0) == "GLSL.std.450") glsl.insert(instruction.result);
+        break;
+      case spv::OpEntryPoint:
+        floats.entry = operands[1];
+        floats.last_entry = instruction.at;
+        break;
+      case spv::OpExecutionMode:
+        if (operands.size() == 3) floats.modes.emplace(operands[1], operands[2]);
+        break;
+      case spv::OpTypeFloat:
+        floats.widths.insert(operands[0]);
+        break;
+      case spv::OpExtInst:
+        if (glsl.contains(operands[0]) && converts_halves(operands[1])) floats.widths.insert(16);
+        break;
+      default:
+        break;
+    }
+  });
+  return floats;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
+  Floats floats = floats_of(words);
+  std::vector<Mode> demanded = list_of(modes, floats.widths.contains(16));
+  std::erase_if(demanded, [&](const Mode& mode) {
+    return !floats.widths.contains(mode.bits) || floats.modes.contains({mode.mode, mode.bits}) ||
+           floats.modes.contains({mode.opposite, mode.bits});
+  });
+  if (demanded.empty() || floats.last_entry == 0) return {words.begin(), words.end()};
+  ModuleCopy made(words);
+  bool are_added = false;  // capabilities, which come first
+  each_instruction(words, "the modes of floats", [&](const SpirvInstruction& instruction) {
+    if (!are_added && instruction.opcode != spv::OpCapability) {
+      are_added = true;
+      for (const Mode& mode : demanded) {
+        if (floats.capabilities.insert(mode.capability).second)
+          made.add(spv::OpCapability, {mode.capability});
+      }
+      if (!floats.has_extension) made.add(spv::OpExtension, extension_words);
+    }
+    made.copy(instruction);
+    if (instruction.at != floats.last_entry) return;
+    for (const Mode& mode : demanded) made.add(spv::OpExecutionMode, {floats.entry, mode.mode, mode.bits});
+  });
+  return std::move(made).result();
+}
+
+}  // namespace assay::gpu

@@ -1,0 +1,130 @@
+#include "harness/gpu/spirv/float_modes.h"
+
+#include "harness/gpu/gpu.h"
+#include "harness/gpu/spirv/spirv_instructions.h"
+#include "harness/gpu/spirv/spirv_rules.h"
+#include "tests/support/gpu.h"
+#include "tests/support/temporary_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace assay::gpu {
+namespace {
+
+using namespace test;
+
+constexpr FloatModes both{.rounds_to_even = true, .keeps_subnormals_16 = true};
+
+class FloatModesTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { static const GlslangProcess shared; }
+
+  std::vector<std::uint32_t> compile(const std::string& text) {
+    sources_.write("s.comp", text);
+    return ShaderLibrary({.directories = {sources_.path()}, .cache_directory = {}})
+        .compile("s.comp", {})
+        .words;
+  }
+
+  TemporaryFolder sources_;
+};
+
+/// The execution modes of a module that are about floats, with the width.
+std::multiset<std::pair<std::uint32_t, std::uint32_t>> float_modes(std::span<const std::uint32_t> words) {
+  std::multiset<std::pair<std::uint32_t, std::uint32_t>> found;
+  each_instruction(words, "modes", [&](const SpirvInstruction& instruction) {
+    if (instruction.opcode == spv::OpExecutionMode && instruction.operands.size() == 3)
+      found.emplace(instruction.operands[1], instruction.operands[2]);
+  });
+  return found;
+}
+
+using Modes = std::multiset<std::pair<std::uint32_t, std::uint32_t>>;
+const Modes modes_of_both{{spv::ExecutionModeRoundingModeRTE, 16},
+                          {spv::ExecutionModeRoundingModeRTE, 32},
+                          {spv::ExecutionModeDenormPreserve, 16}};
+
+const std::string packs = shader_text(buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));");
+const std::string unpacks = shader_text(buffers({"y"}), "y.data[0] = uint(unpackHalf2x16(y.data[1]).x);");
+
+TEST_F(FloatModesTest, ConversionsGetTheModesAndStayValid) {
+  for (const std::string& text : {packs, unpacks}) {
+    const std::vector<std::uint32_t> made = with_float_modes(compile(text), both);
+    EXPECT_EQ(float_modes(made), modes_of_both);
+    EXPECT_EQ(validate_spirv(made), std::nullopt);
+    EXPECT_EQ(with_float_modes(made, both), made) << "a module with modes keeps them";
+  }
+}
+
+TEST_F(FloatModesTest, EachModeIsDemandedByItself) {
+  const std::vector<std::uint32_t> words = compile(packs);
+  EXPECT_EQ(float_modes(with_float_modes(words, {.rounds_to_even = true})),
+            (Modes{{spv::ExecutionModeRoundingModeRTE, 16}, {spv::ExecutionModeRoundingModeRTE, 32}}));
+  EXPECT_EQ(float_modes(with_float_modes(words, {.keeps_subnormals_16 = true})),
+            (Modes{{spv::ExecutionModeDenormPreserve, 16}}));
+  EXPECT_EQ(with_float_modes(words, {}), words);
+}
+
+TEST_F(FloatModesTest, ArithmeticWithHalvesGetsThem) {
+  const std::vector<std::uint32_t> words = compile(
+      shader_text("#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n" + buffers({"y"}),
+                  "y.data[0] = uint(float16_t(y.data[1]) * float16_t(y.data[2]));"));
+  const std::vector<std::uint32_t> made = with_float_modes(words, both);
+  EXPECT_EQ(float_modes(made),
+            (Modes{{spv::ExecutionModeRoundingModeRTE, 16}, {spv::ExecutionModeDenormPreserve, 16}}))
+      << "it has no floats of 32 bits";
+  EXPECT_EQ(validate_spirv(made), std::nullopt);
+}
+
+TEST_F(FloatModesTest, InfinitiesAreKeptInTheWidthsThatAModuleHas) {
+  constexpr FloatModes infinities{.keeps_infinities_16 = true, .keeps_infinities_32 = true};
+  const Modes of_both{{spv::ExecutionModeSignedZeroInfNanPreserve, 16},
+                      {spv::ExecutionModeSignedZeroInfNanPreserve, 32}};
+  const std::vector<std::uint32_t> made = with_float_modes(compile(packs), infinities);
+  EXPECT_EQ(float_modes(made), of_both);
+  EXPECT_EQ(validate_spirv(made), std::nullopt);
+  const std::string reals = shader_text(buffers({"y"}), "y.data[0] = uint(sqrt(float(y.data[1])));");
+  EXPECT_EQ(float_modes(with_float_modes(compile(reals), infinities)),
+            (Modes{{spv::ExecutionModeSignedZeroInfNanPreserve, 32}}));
+  const std::vector<std::uint32_t> integers =
+      compile(shader_text(buffers({"y"}), "y.data[0] = y.data[1] + 1u;"));
+  EXPECT_EQ(with_float_modes(integers, infinities), integers);
+}
+
+TEST_F(FloatModesTest, TheOppositeOfAModeStays) {
+  const std::string flushing =
+      "#extension GL_EXT_spirv_intrinsics : require\n"
+      "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4465], 4460, 16);\n";
+  const std::vector<std::uint32_t> words = compile(
+      shader_text(flushing + buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));"));
+  EXPECT_EQ(with_float_modes(words, {.keeps_subnormals_16 = true}), words);
+  EXPECT_EQ(float_modes(with_float_modes(words, both)),
+            (Modes{{spv::ExecutionModeDenormFlushToZero, 16},
+                   {spv::ExecutionModeRoundingModeRTE, 16},
+                   {spv::ExecutionModeRoundingModeRTE, 32}}));
+}
+
+TEST_F(FloatModesTest, AModuleWithoutHalvesIsTheSame) {
+  const std::vector<std::uint32_t> words =
+      compile(shader_text(buffers({"y"}), "y.data[0] = packUnorm2x16(vec2(y.data[1], 3.0));"));
+  EXPECT_EQ(with_float_modes(words, both), words);
+}
+
+TEST_F(FloatModesTest, AModeThatIsThereIsNotDemandedTwice) {
+  const std::string rounding =
+      "#extension GL_EXT_spirv_intrinsics : require\n"
+      "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4467], 4462, 32);\n";
+  const std::vector<std::uint32_t> made =
+      with_float_modes(compile(shader_text(rounding + buffers({"y"}),
+                                          "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));")),
+                      both);
+  EXPECT_EQ(float_modes(made), modes_of_both) << "RTE 32 once";
+  EXPECT_EQ(validate_spirv(made), std::nullopt);
+}
+
+}  // namespace
+}  // namespace assay::gpu
