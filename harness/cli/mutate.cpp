@@ -105,10 +105,10 @@ void declare_mutate(CLI::App& app, app::MutateOptions& options) {
       ->capture_default_str();
   app.add_flag("--list", options.only_list, "Print the faults instead of trying them");
   app.footer(
-      "Exit code: 0 every fault that changes an answer was killed, or as many as --least says, or nothing "
-      "changed since the commit of --since; 1 too many survived, or the list of equivalent faults is wrong; "
-      "2 "
-      "there is nothing to try for another reason; 3 the machine failed; 77 no Vulkan device of type cpu.");
+      "Exit code: 0 every fault that changes an answer was killed, or as many as --least says, or there was "
+      "none to try in the shard or in the lines that changed since the commit of --since; 1 too many "
+      "survived, or the list of equivalent faults is wrong; 2 the shaders have no line that can have a "
+      "fault, or no fault was tried; 3 the machine failed; 77 no Vulkan device of type cpu.");
 }
 
 ExitCode mutate(const app::MutateOptions& options, const Context& context) {

@@ -129,8 +129,8 @@ enum class Feature : std::uint8_t {
   FlushesSubnormals16,
   KeepsInfinities32,  ///< infinities, NaN and signs of zeros are kept
   KeepsInfinities16,
-  Maintenance4,    ///< SPIR-V may state workgroup sizes by constants: LocalSizeId
-  MemoryModel,     ///< Vulkan's memory model, which cooperative matrices need
+  Maintenance4,  ///< SPIR-V may state workgroup sizes by constants: LocalSizeId
+  MemoryModel,   ///< Vulkan's memory model, which cooperative matrices need
   MemoryModelDeviceScope,
   CooperativeMatrixKhr,
   CooperativeMatrixNv,
@@ -228,6 +228,9 @@ struct DeviceInfo {
   std::string as_if_type;  ///< `type` of the profile's device
 
   bool has(Feature feature) const;
+  /// Whether assay's own kernels can demand that float32 is rounded to the nearest float16: they then demand
+  /// rounding to nearest even of both widths, because a device may have one rounding for all.
+  bool rounds_halves_to_even() const { return has(Feature::RoundsToEven16) && has(Feature::RoundsToEven32); }
   /// Returns whether a dispatch with workgroups of `local_size` may require full subgroups of `size`: a power
   /// of two in the device's range that divides the size along x, with no more subgroups per workgroup than
   /// the device allows.

@@ -68,10 +68,15 @@ constexpr std::array later_operations{Feature::SubgroupVote, Feature::SubgroupBa
 constexpr std::array later_values{Feature::UniformStorage8, Feature::UniformStorage16, Feature::MemoryModel,
                                   Feature::MemoryModelDeviceScope};
 
+constexpr std::array later_float_modes{
+    Feature::RoundsToEven16,      Feature::RoundsToZero32,    Feature::RoundsToZero16,
+    Feature::KeepsSubnormals32,   Feature::KeepsSubnormals16, Feature::FlushesSubnormals32,
+    Feature::FlushesSubnormals16, Feature::KeepsInfinities32, Feature::KeepsInfinities16};
+
 /// Profiles and reports of an older assay name fewer features, none of the later ones. What these then are is
 /// as the device has it where the profile has what came with them: other operations of subgroups, storage
-/// buffers of such values, cooperative matrices (which need the memory model). Vulkan 1.3 requires the memory
-/// model, too.
+/// buffers of such values, cooperative matrices (which need the memory model), rounding to nearest even
+/// of float32. Vulkan 1.3 requires the memory model and maintenance4, too.
 bool may_have(const DeviceInfo& profile, Feature feature) {
   const auto has = [&](Feature one) { return profile.has(one); };
   if (has(feature)) return true;
@@ -81,10 +86,13 @@ bool may_have(const DeviceInfo& profile, Feature feature) {
     return is_older && std::ranges::any_of(first_operations, has);
   if (feature == Feature::UniformStorage8) return is_older && has(Feature::Storage8);
   if (feature == Feature::UniformStorage16) return is_older && has(Feature::Storage16);
+  const bool is_recent = profile.api_version.starts_with("1.3") || profile.api_version.starts_with("1.4");
+  if (feature == Feature::Maintenance4) return is_recent;
+  if (std::ranges::find(later_float_modes, feature) != later_float_modes.end())
+    return has(Feature::RoundsToEven32) && std::ranges::none_of(later_float_modes, has);
   const bool is_memory_model = feature == Feature::MemoryModel || feature == Feature::MemoryModelDeviceScope;
   const bool has_matrices = has(Feature::CooperativeMatrixKhr) || has(Feature::CooperativeMatrixNv);
-  return is_memory_model && (profile.api_version.starts_with("1.3") ||
-                             profile.api_version.starts_with("1.4") || (is_older && has_matrices));
+  return is_memory_model && (is_recent || (is_older && has_matrices));
 }
 
 std::vector<Feature> features_of_both(const DeviceInfo& real, const DeviceInfo& other) {

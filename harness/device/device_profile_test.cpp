@@ -280,6 +280,21 @@ TEST(RestrictedDevice, HasTheSmallerOfBothLimitsAndTheCommonFeatures) {
   EXPECT_EQ(device.textures.size(), 12U);
 }
 
+TEST(RestrictedDevice, HasTheModesOfFloatsThatAnOlderProfileDoesNotName) {
+  const auto as = [](const DeviceInfo& other) { return restricted(rich_device(), {"x", other}); };
+  DeviceInfo older;
+  older.api_version = "1.2.0";
+  EXPECT_FALSE(as(older).has(Feature::RoundsToEven16)) << "nor does it name the first of them";
+  EXPECT_FALSE(as(older).has(Feature::Maintenance4));
+  older.features = {Feature::RoundsToEven32};
+  EXPECT_TRUE(as(older).has(Feature::RoundsToEven16));
+  EXPECT_TRUE(as(older).has(Feature::KeepsInfinities32));
+  older.features.push_back(Feature::KeepsSubnormals16);
+  EXPECT_FALSE(as(older).has(Feature::RoundsToEven16)) << "it names others of them";
+  older.api_version = "1.3.0";
+  EXPECT_TRUE(as(older).has(Feature::Maintenance4));
+}
+
 TEST(RestrictedDevice, HasTheOperationsOfSubgroupsThatAnOlderProfileDoesNotName) {
   DeviceInfo older;
   older.api_version = "1.2.0";

@@ -25,7 +25,7 @@ using references::sdpa_params;
 
 /// Relative. Where the kernel cannot demand rounding to nearest, a device may round weights towards zero.
 double error_of_half_weight(const DeviceInfo& device) {
-  return device.has(Feature::RoundsToEven16) ? 0x1p-11 : 0x1p-10;
+  return device.rounds_halves_to_even() ? 0x1p-11 : 0x1p-10;
 }
 
 void add_fragments(Dispatch& dispatch, const AttentionTiling& tiling, std::int64_t columns,

@@ -249,6 +249,25 @@ TEST(Commands, ABaselineImplNeedsATimedRow) {
   EXPECT_THAT(run.err, HasSubstr("no row of mode perf is selected"));
 }
 
+/// Shards without such a row failed.
+TEST(Commands, ABaselineImplNeedsATimedRowInSomeShard) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words{"run", "--dry-run", folder.write("accu.yaml", shuffle_cases),
+                                       folder.write("perf.yaml", perf_cases)};
+  const std::vector<std::string> versus{"--versus-shaders", ASSAY_SOURCE_DIR "/shaders", "--versus-alone"};
+  const auto exit_code = [&](std::vector<std::string> more, const std::vector<std::string>& rest) {
+    more.insert(more.begin(), words.begin(), words.end());
+    more.insert(more.end(), rest.begin(), rest.end());
+    return assay(more).exit_code;
+  };
+  for (const std::vector<std::string>& rest : {std::vector<std::string>{}, versus}) {
+    for (const char* shard : {"1/2", "2/2"}) {
+      EXPECT_EQ(exit_code({"--shard", shard, "--baseline-impl", "fused"}, rest), 0) << shard << rest.size();
+      EXPECT_EQ(exit_code({"--shard", shard, "--baseline-impl", "none"}, rest), 2) << shard << rest.size();
+    }
+  }
+}
+
 /// Two outputs went to stdout, one after the other; of two in one file the last was left.
 TEST(Commands, TwoOutputsDoNotGoToOnePlace) {
   const TemporaryFolder folder;

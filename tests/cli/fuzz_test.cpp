@@ -108,9 +108,32 @@ TEST(Fuzz, KnowsWhetherAPointUsedTheFolderOfShaders) {
   EXPECT_EQ(other.exit_code, 2) << other.out << other.err;
   EXPECT_THAT(other.out, HasSubstr(" PASS"));
   EXPECT_THAT(other.err, HasSubstr("no point used a file of --shaders '"));
-  const ProcessResult same = fuzz("q8ta_relu", "24");
+  const ProcessResult same = fuzz("q8ta_relu", "200");
   EXPECT_EQ(same.exit_code, 0) << same.out << same.err;
   EXPECT_THAT(same.err, Not(HasSubstr("no point used")));
+}
+
+/// The kernels of all ops were looked up in the folder, also those that no chosen op runs.
+TEST(Fuzz, TakesAFolderWithABackupOfAKernelThatDoesNotRun) {
+  const TemporaryFolder folder;
+  folder.write("mine/relayout.comp", tree_shader("relayout.comp"));
+  folder.write("mine/a/q8ta_relu.comp", tree_shader("q8ta_relu.comp"));
+  folder.write("mine/old/q8ta_relu.comp", tree_shader("q8ta_relu.comp"));
+  const ProcessResult result = assay({"fuzz", "q8ta_clone", "--points", "5", "--seconds", "600", "--seed",
+                                      "2", "--out", folder / "out", "--shaders", folder / "mine"});
+  EXPECT_EQ(result.exit_code, 0) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr(" PASS"));
+}
+
+/// A kernel that does run has no backup in the folder.
+TEST(Fuzz, RefusesAFolderWithABackupOfAKernelThatRuns) {
+  const TemporaryFolder folder;
+  folder.write("mine/a/relayout.comp", tree_shader("relayout.comp"));
+  folder.write("mine/old/relayout.comp", tree_shader("relayout.comp"));
+  const ProcessResult result = assay({"fuzz", "q8ta_clone", "--points", "5", "--seconds", "600", "--seed",
+                                      "2", "--out", folder / "out", "--shaders", folder / "mine"});
+  EXPECT_EQ(result.exit_code, 2) << result.out << result.err;
+  EXPECT_THAT(result.err, HasSubstr("have the same file name"));
 }
 
 TEST(Fuzz, RefusesAnOpThatDoesNotExist) {

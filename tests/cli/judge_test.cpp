@@ -301,7 +301,16 @@ TEST_F(JudgeTest, RefusesAPlaceForItsJsonBeforeItBegins) {
   EXPECT_THAT(refusal({"--json", folder / "file/verdict.json"}),
               HasSubstr("the verdict cannot be written to --json '"));
   EXPECT_THAT(refusal({"--json", folder.path()}), HasSubstr("it is a folder; name another file"));
+  for (const char* name : {"new/", "new/.", "new/.."})
+    EXPECT_THAT(refusal({"--json", folder / name}), HasSubstr("it names a folder")) << name;
+  EXPECT_FALSE(fs::exists(folder / "new"));
   EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
+/// The folder of the JSON was made first, and then was a submission without any shader.
+TEST_F(JudgeTest, MakesNoFolderForTheJsonOfASubmissionThatIsNone) {
+  EXPECT_THAT(refusal({"--json", folder / "mine/verdict.json"}), HasSubstr("mine' is not a folder"));
+  EXPECT_FALSE(fs::exists(folder / "mine"));
 }
 
 /// The verdict of minutes of work was lost.
@@ -311,6 +320,7 @@ TEST_F(JudgeTest, PrintsTheVerdictThoughItsFileCannotBeWritten) {
   EXPECT_EQ(result.exit_code, 3) << result.err;
   EXPECT_THAT(result.err, HasSubstr("/dev/full"));
   EXPECT_THAT(result.out, HasSubstr("judge         " + (folder / "mine").string()));
+  EXPECT_THAT(result.out, HasSubstr("full report   " + (folder / "out").string()));
 }
 
 TEST_F(JudgeTest, WhatDoesNotCompileIsWrongInTheCompilersWords) {

@@ -129,7 +129,7 @@ TEST_F(MutateCommand, EntriesAboutAKernelThatIsReplacedAreNotStale) {
   const ProcessResult result =
       mutate({"q8ta_relu.comp", "--shaders", folder / "shaders", "--limit", "1", "--jobs", "1", "--least",
               "0", "--equivalent", folder / "equivalent.yaml"});
-  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("score ")) << result.err;
   EXPECT_THAT(result.err, testing::Not(HasSubstr("wrong: ")));
 }
 
@@ -146,6 +146,15 @@ TEST_F(MutateCommand, SaysPlainlyThatNothingChanged) {
     EXPECT_THAT(result.err, HasSubstr("nothing changed since "));
     EXPECT_EQ(result.out, "");
   }
+}
+
+/// It was an error without --since, and none with it.
+TEST_F(MutateCommand, AShardWithoutFaultsIsNoError) {
+  const std::vector<std::string> words{"q8ta_relu.comp", "--limit", "1", "--shard", "2/2"};
+  const ProcessResult result = mutate(words);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("shard 2/2 has no fault"));
+  EXPECT_EQ(text_of(journal()), "");
 }
 
 TEST_F(MutateCommand, SharesFaultsAmongShards) {

@@ -52,6 +52,31 @@ def ended(status, *rows):
     return change
 
 
+def with_layer(calls, robust=False):
+    """A change for edit(): row 3 is a layer of a model; the run is with robust access or not."""
+    def change(event):
+        if event["event"] == "run":
+            return dict(event, robust_access=robust)
+        if event["event"] != "plan":
+            return event
+        layer = {"model": "net", "layer": "only", "calls": calls, "tokens": 1}
+        return dict(event, rows=[dict(row, **layer) if number == 3 else row for number, row in enumerate(event["rows"])])
+    return change
+
+
+def only_impl(place, robust):
+    """A change for edit(): only the rows of one of three impls are left; the run is with robust access or not."""
+    def change(event):
+        if event["event"] == "run":
+            return dict(event, robust_access=robust)
+        if event["event"] == "plan":
+            return dict(event, rows=event["rows"][place::3])
+        if "row" not in event:
+            return event
+        return dict(event, row=event["row"] // 3) if event["row"] % 3 == place else None
+    return change
+
+
 class Published:
     """The rows of the published reports, read from CSV files; the page is made from their journals.
 
@@ -611,6 +636,31 @@ class UnequalDevicesPage(BrowserTest):
             self.assertIn(why, self.page.text("#heat-map > .note"))
             self.assertEqual([term in self.page.texts(f".card:nth-child({number}) dt") for number in (1, 2)], [False, True])
 
+    def test_steps_of_models_are_apart_by_kind_of_run(self):
+        folder = self.out / "kinds-of-steps"
+        robust, plain = synthetic(folder, "--nights", "1", "--rows", "24")
+        edit(robust, with_layer(10, robust=True))
+        edit(plain, with_layer(10))
+        self.page = self.made("kinds-of-steps", *sorted(folder.iterdir()))
+        self.page.open()
+        title = "net, decode, 1 token per step"
+        self.assertEqual(self.page.texts("#models caption"), [title, title + ", with robust access (--robust-access)"])
+        self.assertEqual(self.page.texts("#models tbody th"), ["Acme GPU 2", "Acme GPU 1"])
+        self.assertEqual(self.page.texts("#models tbody td:nth-child(3)"), ["1.00×", "1.00×"], "each is the fastest of its kind")
+
+    def test_impls_are_not_compared_across_kinds_of_runs(self):
+        message = "No case that matches the filters was timed with two impls."
+        for is_robust in (False, True):
+            name = f"kinds-of-impls-{is_robust}"
+            folder = self.out / name
+            first, second = synthetic(folder, "--nights", "2", "--devices", "1", "--rows", "24")
+            edit(first, only_impl(0, robust=False))
+            edit(second, only_impl(2, robust=is_robust))
+            self.page = self.made(name, *sorted(folder.iterdir()))
+            self.page.open()
+            self.assertEqual(self.page.matching(), 16, "the runs have no row in common: both are shown")
+            self.assertEqual(message in self.page.text("#impls"), is_robust)
+
     def test_times_that_did_not_pass_are_not_compared(self):
         self.made_with("unequal-suspect", ended("SUSPECT", 4))
         self.page.go(measure="ratio:Acme GPU 1")
@@ -638,14 +688,7 @@ class LargePage(BrowserTest):
     def test_a_slow_model_has_a_rate(self):
         folder = self.out / "slow-model"
         journal, = synthetic(folder, "--nights", "1", "--devices", "1", "--rows", "24")
-
-        def slow(event):
-            if event["event"] != "plan":
-                return event
-            layer = {"model": "net", "layer": "only", "calls": 1000000, "tokens": 1}
-            return dict(event, rows=[dict(row, **layer) if number == 3 else row for number, row in enumerate(event["rows"])])
-
-        edit(journal, slow)
+        edit(journal, with_layer(1000000))
         self.page = self.made("slow-model", *sorted(folder.iterdir()))
         self.page.open()
         ms, _, _, rate, *_ = self.page.texts("#models tbody tr:first-child td")

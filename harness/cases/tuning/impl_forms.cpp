@@ -3,6 +3,7 @@
 #include "harness/cases/tuning/tensor_names.h"
 #include "harness/tensor/form.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <set>
@@ -27,7 +28,7 @@ class FormSearch {
     if (!choices) return true;
     is_taken_ = takes_one(params, tensors, *choices);
     if (is_taken_) return false;
-    why_ = refusal_;
+    note_refusal(params, tensors, *choices);
     takes_defaults_ = takes_defaults_ || takes(params, tensors, defaults_of(tensors));
     return has_tries();
   }
@@ -80,6 +81,25 @@ class FormSearch {
     return false;
   }
 
+  /// Notes why the impl refuses the choices. Tensors with a choice have a form that is asked for, if they
+  /// accept it: with another form many impls say only that the forms differ, although equal ones are refused
+  /// as well. Reasons at points with more such tensors are kept.
+  void note_refusal(const Params& params, const std::vector<TensorSpec>& tensors,
+                    const std::vector<std::vector<Form>>& choices) {
+    const auto is_asked_for = [&](Form form) {
+      return std::ranges::any_of(asked_, [&](const auto& one) { return one.second == to_string(form); });
+    };
+    std::vector<Form> forms;
+    for (const std::vector<Form>& choice : choices) {
+      const auto found = std::ranges::find_if(choice, is_asked_for);
+      forms.push_back(found == choice.end() ? choice.front() : *found);
+    }
+    const auto alike = std::ranges::count_if(forms, is_asked_for);
+    if (alike < most_alike_ || takes(params, tensors, forms)) return;
+    most_alike_ = alike;
+    why_ = refusal_;
+  }
+
   bool takes(const Params& params, const std::vector<TensorSpec>& tensors, const std::vector<Form>& forms) {
     ++tries_;
     if (!impl_.invalid_reason) return true;
@@ -97,8 +117,9 @@ class FormSearch {
   const Impl& impl_;
   const std::map<std::string, std::string>& asked_;
   const Tune no_values_;
-  std::string refusal_;  ///< the last one
-  std::string why_;      ///< the last one with the forms that are asked for
+  std::string refusal_;            ///< the last one
+  std::string why_;                ///< the last one that says most of the forms that are asked for
+  std::ptrdiff_t most_alike_ = 0;  ///< tensors with such a form, where it was said
   bool is_taken_ = false;
   bool takes_defaults_ = false;  ///< at a point that was tried in vain
   std::size_t tries_ = 0;

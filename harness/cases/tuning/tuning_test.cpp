@@ -229,6 +229,29 @@ TEST(TuningFile, RefusesWhatNoEntryMaySay) {
   }
 }
 
+/// The reason was that of the last form of y, which is another one: not why x cannot have its form.
+TEST(TuningFile, TellsWhyAnImplTakesNoPointWithAForm) {
+  Op op = test::flip_op();
+  op.tensors = [flipped = op.tensors](const Params& params) {
+    std::vector<TensorSpec> tensors = in_two_forms(flipped(params));
+    for (TensorSpec& tensor : tensors) tensor.forms.push_back({Storage::Buffer, Layout::P4C1W});
+    return tensors;
+  };
+  op.impls[0].tunables = {{.name = "tile", .doc = "rows", .allowed = {16, 32, 64}}};
+  op.impls[0].invalid_reason = [](const ImplPoint& point) -> std::optional<std::string> {
+    if (point.forms[0] != point.forms[1]) return "x and y differ";
+    if (point.forms[0].layout != Layout::WP) return "it takes only WP";
+    return std::nullopt;
+  };
+  const Registry ops({op});
+  const TemporaryFolder folder;
+  const std::string file = folder.write(
+      "gpu.yaml",
+      "device: GPU\nentries:\n  - {op: flip, impl: plain, forms: {x: buffer/4W4C}, tune: {tile: 16}}\n");
+  EXPECT_THAT(test::messages(folder, load_tuning(file, ops).errors),
+              HasSubstr("impl 'plain' of flip takes no point with these forms: it takes only WP"));
+}
+
 TEST(TuningFile, RefusesTwoEntriesAboutOnePoint) {
   const std::string plain = "op: flip, impl: plain, tune: {tile: 16}";
   const auto with = [&](const std::string& more) { return plain + ", " + more; };

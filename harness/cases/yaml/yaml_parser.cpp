@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace assay::cases {
@@ -251,9 +252,17 @@ bool is_indented_by_tab(std::string_view line) {
 /// Returns the column of a line's text, behind blanks and the dashes of list items; nothing if it has none.
 std::optional<std::size_t> column_of_text(std::string_view line) {
   std::size_t column = line.find_first_not_of(" \t");
-  while (column != line.npos && line.substr(column).starts_with("- "))
+  while (column != line.npos && (line.substr(column).starts_with("- ") || line.substr(column) == "-"))
     column = line.find_first_not_of(" \t", column + 1);
   return column == line.npos ? std::nullopt : std::optional(column);
+}
+
+/// Returns whether a line ends a list or map in brackets that an earlier line begins.
+bool closes_brackets(std::string_view line) {
+  const auto count = [&](std::string_view brackets) {
+    return std::ranges::count_if(line, [&](char c) { return brackets.find(c) != brackets.npos; });
+  };
+  return count("]}") > count("[{");
 }
 
 /// Returns whether a line has a key: a colon that a blank or the line's end follows.
@@ -261,25 +270,36 @@ bool has_key(std::string_view line) {
   return line.ends_with(':') || line.find(": ") != line.npos;
 }
 
-/// Returns where the text begins that the scanner read on, from line to line, up to the colon that it then
-/// refuses as the end of a key. Nothing if that is the colon's own line.
-std::optional<Mark> begin_of_refused_key(const SourceFile& file, const YAML::Mark& colon) {
-  const auto before_colon = static_cast<std::size_t>(std::max(colon.column, 0));
-  if (has_key(file.line(colon.line + 1).substr(0, before_colon))) return std::nullopt;
+/// Returns where the uppermost text without a key begins that is above a line and that no line between them
+/// ends by being less deep, nor that line itself, whose depth is `shallowest`. Nothing if it is a key's
+/// value.
+std::optional<Mark> begin_of_text_above(const SourceFile& file, int line_number, std::size_t shallowest) {
   std::optional<Mark> begin;
-  for (int number = colon.line; number > 0; --number) {
+  for (int number = line_number - 1; number > 0; --number) {
     const std::string_view line = file.line(number);
     const std::optional<std::size_t> column = column_of_text(line);
+    const std::size_t below = std::exchange(shallowest, std::min(shallowest, line.find_first_not_of(" \t")));
     if (!column) continue;  // the scanner reads on over empty lines
-    if (line[*column] == '#') break;
+    if (line[*column] == '#' || closes_brackets(line)) break;
     if (has_key(line)) {
       const bool is_value_of_it = !line.ends_with(':') && begin && begin->byte > static_cast<int>(*column);
       return is_value_of_it ? std::nullopt : begin;
     }
-    begin = Mark{number - 1, static_cast<int>(*column)};
-    if (line.find_first_not_of(" \t") != *column) break;  // a list item begins here
+    // A deeper line belongs to an earlier value, or to the text that a line above it begins.
+    if (*column <= below) begin = Mark{number - 1, static_cast<int>(*column)};
   }
   return begin;
+}
+
+/// Returns where the text begins that the scanner read on, from line to line, up to the colon that it then
+/// refuses as the end of a key. Nothing if that is the colon's own line.
+std::optional<Mark> begin_of_refused_key(const SourceFile& file, const YAML::Mark& colon) {
+  const auto before_colon = static_cast<std::size_t>(std::max(colon.column, 0));
+  const std::string_view line = file.line(colon.line + 1);
+  if (has_key(line.substr(0, before_colon))) return std::nullopt;
+  const auto begin = begin_of_text_above(file, colon.line + 1, line.find_first_not_of(" \t"));
+  // The last key of a map may be refused only behind the map, in a line that is less deep.
+  return begin ? begin : begin_of_text_above(file, colon.line + 1, line.npos);
 }
 
 /// Returns the key of a text such as "name:one", where no blank follows the colon; empty for any other text.

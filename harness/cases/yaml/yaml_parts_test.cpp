@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace assay::cases {
 
@@ -194,11 +196,49 @@ TEST(YamlTree, TellsThePlaceOfAColonWithoutABlank) {
       << "at the end of the file it is a key for the scanner, which no case has";
 }
 
+/// The place was in the value before it, which is innocent, or that of the next line's colon.
+TEST(YamlTree, TellsThePlaceOfAColonWithoutABlankBehindAnyValue) {
+  const auto places = {
+      std::pair("cases:\n  - name: x\n    shape:\n      - 1\n      - 2\n    seed:3\n    fill: 1\n", "6:5"),
+      std::pair("cases:\n  - name: x\n    shape:\n      - 1\n    seed:3\n  - name: y\n", "5:5"),
+      std::pair("shape: [1,\n 2,\n 3]\nseed:3\nfill: 1\n", "4:1"),
+      std::pair("a:\n  shape: [\n    1\n  ]\n  seed:3\n  fill: 1\n", "5:3"),
+      std::pair("doc: >-\n  some text\n  and more\nseed:3\nfill: 1\n", "4:1"),
+      std::pair("doc: |\n  some text\n    and more\nseed:3\nfill: 1\n", "4:1"),
+      std::pair("doc: some text\n  and more\nseed:3\nfill: 1\n", "3:1"),
+      std::pair("shape:\n- 1\n- 2\nseed:3\nfill: 1\n", "4:1"),
+      std::pair("cases:\n  - one\n  -\n    seed:3\n    fill: 1\n", "4:5"),
+  };
+  for (const auto& [text, place] : places) {
+    EXPECT_EQ(syntax_error_of(text),
+              "a.yaml:" + std::string(place) + ": error: YAML syntax: a blank is missing after 'seed:'")
+        << text;
+  }
+  EXPECT_EQ(syntax_error_of("include:\n  - sets/forms.yaml\nop:q8ta_relu\ncases:\n  - name: x\n"),
+            "a.yaml:3:1: error: YAML syntax: a blank is missing after 'op:'");
+}
+
 TEST(YamlTree, TellsThePlaceOfAKeyWithoutAColon) {
   EXPECT_EQ(
       syntax_error_of("cases:\n  - name one\n    shape: [1]\n"),
       "a.yaml:2:5: error: YAML syntax: this text has no ':' and is read as a key up to the one at 3:10; a "
       "key and its ':' are in one line");
+}
+
+TEST(YamlTree, TellsThePlaceOfAKeyWithoutAColonNextToOtherValues) {
+  const auto places = {
+      std::pair("shape\n  - 1\n  - 2\nseed: 3\n", "1:1"),
+      std::pair("shape\n- 1\n- 2\nseed: 3\n", "1:1"),
+      std::pair("op: a\nshape\n  - 1\n  - 2\nseed: 3\n", "2:1"),
+      std::pair("cases:\n  - name: a\n    shape\n      - 1\n      - 2\n    seed: 3\n", "3:5"),
+      std::pair("doc: |\n  some text\n    and more\ncases\n  - name: x\n", "4:1"),
+      std::pair("shape:\n  - 1\nop\nseed: 3\n", "3:1"),
+      std::pair("a:\n  - b:\n      - 1\n  - c\n  - d\n    e: 2\n", "5:5"),
+  };
+  for (const auto& [text, place] : places) {
+    const std::string begin = "a.yaml:" + std::string(place) + ": error: YAML syntax: this text has no ':'";
+    EXPECT_EQ(syntax_error_of(text).substr(0, begin.size()), begin) << text;
+  }
 }
 
 TEST(YamlTree, TellsThePlaceOfAColonThatIsTooMuch) {

@@ -40,14 +40,16 @@ class Bases {
 
   bool are_named() const { return !reports_.empty(); }
 
-  /// The base that has the same device as this report and a row in common with it. If there is only one base
-  /// and one track, the devices may differ. Null: there is none.
+  /// The base that has the same device as this report and a row in common with it; of several the one whose
+  /// kind of run is closest, of these the last. If there is only one base and one track, the devices may
+  /// differ. Null: there is none.
   const RunReport* of(const RunReport& newest) {
     const RunReport* base = nullptr;
     for (const RunReport& report : reports_) {
       const bool may_meet =
           device_key(report.run) == device_key(newest.run) || (is_only_ && reports_.size() == 1);
-      if (may_meet && have_a_row_in_common(report, newest)) base = &report;
+      if (!may_meet || !have_a_row_in_common(report, newest)) continue;
+      if (base == nullptr || closeness(report, newest) >= closeness(*base, newest)) base = &report;
     }
     used_ = used_ || base;
     return base;
@@ -59,6 +61,13 @@ class Bases {
   }
 
  private:
+  /// 2: runs of one kind; 1: of kinds whose answers are comparable; 0: of others.
+  static int closeness(const RunReport& base, const RunReport& newest) {
+    const RunKind one = kind_of_run(base.run), other = kind_of_run(newest.run);
+    if (one == other) return 2;
+    return have_comparable_answers(one, other) ? 1 : 0;
+  }
+
   static bool have_a_row_in_common(const RunReport& a, const RunReport& b) {
     std::set<RowKey> keys;
     for (const Record& record : a.records) keys.insert(key_of(record.info));

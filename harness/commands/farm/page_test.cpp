@@ -168,6 +168,33 @@ TEST_F(PageCommand, DoesNotCompareRobustRunsWithPlainOnes) {
                                "access (--robust-access), the latter plain\n"));
 }
 
+TEST_F(PageCommand, ComparesWithTheNamedBaseOfTheClosestKindWhateverTheOrder) {
+  const fs::path plain = write_night("night-1", {test::failed("a")});
+  const fs::path robust = write_night("night-2", {test::failed("a")}, true);
+  const fs::path validated = write_night("night-3", {test::failed("a")}, false, true);
+  const fs::path newest = write_night("night-4", {test::passed("a")});
+  const auto expect_base = [&](const fs::path& base, const fs::path& other) {
+    const std::string html = page_of({newest}, {base});
+    EXPECT_NE(html, page_of({newest}));
+    EXPECT_EQ(page_of({newest}, {base, other}), html);
+    EXPECT_EQ(log(), "");
+    EXPECT_EQ(page_of({newest}, {other, base}), html);
+    EXPECT_EQ(log(), "");
+  };
+  expect_base(plain, robust);
+  expect_base(plain, validated);
+  expect_base(validated, robust);
+}
+
+TEST_F(PageCommand, ComparesWithTheLastNamedBaseOfOneKind) {
+  const fs::path first = write_night("night-1", {test::failed("a")});
+  const fs::path second = write_night("night-2", {test::passed("a")});
+  const fs::path newest = write_night("night-3", {test::failed("a")});
+  EXPECT_NE(page_of({newest}, {first}), page_of({newest}, {second}));
+  EXPECT_EQ(page_of({newest}, {first, second}), page_of({newest}, {second}));
+  EXPECT_EQ(page_of({newest}, {second, first}), page_of({newest}, {first}));
+}
+
 TEST_F(PageCommand, RefusesANightWithoutAVerdict) {
   const fs::path night = write_night("night-1", {test::passed("a")});
   std::ostringstream out;

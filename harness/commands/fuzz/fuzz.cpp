@@ -72,28 +72,37 @@ std::uint64_t drawn_seed() {
   return std::uint64_t{device()} | 1;
 }
 
-/// The kernels of assay's own ops, and of the harness.
-std::set<gpu::KernelName> embedded_kernels() {
-  std::set<gpu::KernelName> kernels;
-  for (const gpu::EmbeddedSource& source : gpu::embedded_shaders()) {
-    const fs::path path = source.name;
-    if (gpu::is_kernel(path)) kernels.emplace(path.filename().string(), gpu::ShaderFolders());
-  }
-  return kernels;
+/// The name by which a shader is found: a kernel's file name, an include's path.
+std::string sought_name(const fs::path& path) {
+  return gpu::is_kernel(path) ? path.filename().string() : path.generic_string();
+}
+
+/// Whether one of the files has the name of one of assay's own shaders.
+bool replace_any(const std::set<std::string>& files) {
+  std::set<std::string> own;
+  for (const gpu::EmbeddedSource& source : gpu::embedded_shaders()) own.insert(sought_name(source.name));
+  return std::ranges::any_of(files, [&](const std::string& file) { return own.contains(sought_name(file)); });
 }
 
 /// Throws Error(Usage) for a folder of shaders none of which replaces one of assay's: the embedded ones would
-/// be fuzzed instead. Which files the kernels of manifests use is known once points are drawn.
+/// be fuzzed instead. Looks at names alone: which files can be read, and which of two kernels of one name is
+/// meant, matters only for kernels that run. Which files the kernels of manifests use is known once points
+/// are drawn.
 void refuse_useless_shaders(const FuzzOptions& options) {
   constexpr std::size_t most_named = 12;
   if (options.shaders.empty() || !options.op_folders.empty()) return;
-  const gpu::Overrides found = files_used(options.shaders, embedded_kernels(), false);
-  if (!found.used.empty()) return;
+  const std::set<std::string> found = gpu::ShaderSources({options.shaders}, {}).names_in_directories();
+  if (replace_any(found)) return;
+  const std::vector<std::string> names(found.begin(), found.end());
   throw Error(fmt::format(
       "taking shaders from --shaders '{}': none of its files replaces one of assay's. It holds: {}; a kernel "
-      "is "
-      "found by its file name in any folder, an include by its path, as below shaders/ of the source tree",
-      options.shaders.string(), found.unused.empty() ? "no shaders" : first_names(found.unused, most_named)));
+      "is found by its file name in any folder, an include by its path, as below shaders/ of the source tree",
+      options.shaders.string(), names.empty() ? "no shaders" : first_names(names, most_named)));
+}
+
+/// Whether a point ran to an end.
+bool has_ended(Status status) {
+  return status != Status::Missing && status != Status::Interrupted;
 }
 
 /// A failure as it was found, and the file with its case.
@@ -175,7 +184,7 @@ class Fuzzing {
   }
 
   void note(const Case& point, const PointEnd& end) {
-    if (end.status == Status::Missing || end.status == Status::Interrupted) return;
+    if (!has_ended(end.status)) return;
     ++ended_[end.status];
     if (!end.is_failure()) return;
     const std::string kind =
@@ -323,8 +332,7 @@ PointEnd end_of(const Record& record, const Case& point) {
 
 bool PointEnd::is_failure() const {
   // A row that a trivial answer would pass shows nothing about the kernel.
-  const bool says_nothing =
-      status == Status::Mistrusted || status == Status::Missing || status == Status::Interrupted;
+  const bool says_nothing = status == Status::Mistrusted || !has_ended(status);
   return class_of(status) != StatusClass::Fine && !says_nothing;
 }
 
@@ -399,13 +407,13 @@ std::vector<std::optional<PointEnd>> PointRuns::run(std::span<const Case> points
   if (files.empty()) return ends;
   const RunReport report = report_of(words(files), must_stop);
   if (!report.run.device.name.empty()) device_ = report.run.device.name;
-  PlannedGroup group;
-  for (const auto& [name, placed] : known) group.push_back({.test_case = &placed.second});
-  note_used_shaders(group, report.run.device);
+  PlannedGroup ran;
   for (const Record& record : report.records) {
     const auto& [place, point] = known.at({record.info.op, record.info.name});
     ends[place] = end_of(record, point);
+    if (has_ended(record.status)) ran.push_back({.test_case = &point});
   }
+  note_used_shaders(ran, report.run.device);
   return ends;
 }
 

@@ -80,21 +80,58 @@ LoadResult load(const JudgeOptions& options, const Context& context, const Termi
                   printable_line(file.string()), why));
 }
 
-/// Makes the folder of --json and checks that a file can be written there, before a judgement of minutes.
-/// Throws Error.
-void prepare_json(const std::filesystem::path& file) {
-  namespace fs = std::filesystem;
-  if (file.empty() || file == "-") return;
+std::filesystem::path folder_of_json(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+}
+
+/// A folder, or the nearest one above it that exists.
+std::filesystem::path existing_folder(std::filesystem::path folder) {
   std::error_code error;
-  if (fs::is_directory(file, error)) refuse_json(file, "it is a folder");
-  const bool is_other = fs::exists(file, error) && !fs::is_regular_file(file, error);
-  if (is_other || fs::is_symlink(file, error)) return;  // written to where it is, whatever its folder allows
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  std::error_code why;
-  fs::create_directories(folder, why);
-  if (!fs::is_directory(folder, error)) refuse_json(file, "its folder cannot be made: " + why.message());
+  while (!std::filesystem::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+/// Throws Error unless it is a folder in which files can be made.
+void check_folder_of_json(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    refuse_json(file, fmt::format("its folder cannot be made, as '{}' is no folder",
+                                  printable_line(folder.string())));
+  }
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     refuse_json(file, "its folder cannot be written to: " + std::generic_category().message(errno));
+}
+
+/// Whether --json is written by replacing a file of its folder. What is there already as another thing, or as
+/// a link, is written to where it is, whatever its folder allows.
+bool replaces_json(const std::filesystem::path& file) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (file.empty() || file == "-") return false;
+  const bool is_other = fs::exists(file, error) && !fs::is_regular_file(file, error);
+  return !is_other && !fs::is_symlink(file, error);
+}
+
+/// Checks that the file of --json can be written, before a judgement of minutes. Makes nothing: the options
+/// may be wrong. Throws Error.
+void check_json(const std::filesystem::path& file) {
+  std::error_code error;
+  if (file != "-" && std::filesystem::is_directory(file, error)) refuse_json(file, "it is a folder");
+  if (!replaces_json(file)) return;
+  const std::filesystem::path name = file.filename();
+  if (name.empty() || name == "." || name == "..") refuse_json(file, "it names a folder");
+  check_folder_of_json(file, existing_folder(folder_of_json(file)));
+}
+
+/// Makes the folder of --json. Throws Error.
+void make_folder_of_json(const std::filesystem::path& file) {
+  if (!replaces_json(file)) return;
+  const std::filesystem::path folder = folder_of_json(file);
+  std::error_code why, error;
+  std::filesystem::create_directories(folder, why);
+  if (!std::filesystem::is_directory(folder, error))
+    refuse_json(file, "its folder cannot be made: " + why.message());
+  check_folder_of_json(file, folder);
 }
 
 /// One judgement, from its options to its verdict.
@@ -112,10 +149,11 @@ class Judge {
 
   ExitCode run() {
     refuse_unknown_ops(options_.ops, context_.registry, "judging a submission");
-    prepare_json(options_.json);
+    check_json(options_.json);
     const DeviceInfo device = chosen_device(options_);
     const LoadResult loaded = load(options_, context_, terminal_);
     const Submission submission = take_submission(options_.submission, folder_ / "submission");
+    make_folder_of_json(options_.json);
     judgement_.findings = submission.findings;
     note_files(loaded.files);
     JudgedCases cases;
@@ -252,9 +290,11 @@ class Judge {
     terminal_.out << (is_json_printed ? json : judgement_text(judgement_, facts, terminal_.console.color))
                   << std::flush;
     replace_file(folder_ / "judge.json", json);
-    if (!is_json_printed && !options_.json.empty()) write_named_file(options_.json, json);
-    if (!is_json_printed)
-      terminal_.out << fmt::format("full report   {}\n", printable_line((folder_ / "judge.json").string()));
+    if (!is_json_printed) {
+      terminal_.out << fmt::format("full report   {}\n", printable_line((folder_ / "judge.json").string()))
+                    << std::flush;
+      if (!options_.json.empty()) write_named_file(options_.json, json);
+    }
     return judgement_.is_trusted() ? ExitCode::Fine : ExitCode::Failures;
   }
 

@@ -187,9 +187,11 @@ std::string why_nothing_to_try(std::span<const mutation::Fault> all, const Mutat
     return changed && is_changed(*changed, fault.file, fault.line);
   };
   if (changed && std::ranges::none_of(all, is_new)) {
+    const std::string where = choice.shaders.empty() ? fmt::format("'{}'", printable(choice.folder.string()))
+                                                     : "the shaders that were chosen";
     return fmt::format(
-        "nothing changed since {}: no line of '{}' that can have a fault; there is nothing to try",
-        choice.since.substr(0, letters_of_commit), printable(choice.folder.string()));
+        "nothing changed since {}: no line of {} that can have a fault; there is nothing to try",
+        choice.since.substr(0, letters_of_commit), where);
   }
   return fmt::format("shard {} has no fault: there are fewer faults than shards; there is nothing to try",
                      choice.shard);

@@ -76,6 +76,10 @@ TEST(NothingToTry, HasItsReason) {
               HasSubstr(nothing_changed));
   EXPECT_THAT(why_nothing_to_try(of_line_7, choice, ChangedLines{{"a.comp", {7}}}),
               HasSubstr("shard 2/2 has no fault"));
+  choice.shaders = {"a.comp"};
+  EXPECT_THAT(why_nothing_to_try(of_line_7, choice, ChangedLines{{"b.comp", {7}}}),
+              HasSubstr("since aaaaaaaaaaaa: no line of the shaders that were chosen that can have a fault"))
+      << "other files of the folder may have changed";
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ class Mutation {
       list(drawn_, terminal_.out);
       return ExitCode::Fine;
     }
-    if (drawn_.empty()) return all_.empty() || !changed_ ? ExitCode::Usage : ExitCode::Fine;
+    if (drawn_.empty()) return all_.empty() ? ExitCode::Usage : ExitCode::Fine;
     if (merged_) return merge();
     const CaseOptions cases = cases_of(options_);
     const LoadResult loaded = load_and_complain(cases, context_.registry, terminal_.errors);

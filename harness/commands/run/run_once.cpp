@@ -123,12 +123,12 @@ class Run {
         selected_(selected_cases(options.cases, loaded_.cases)),
         groups_(planned_groups(options, selected_)),
         shard_(shard_of_run(options, groups_, terminal.log)),
-        secret_seed_(options.secret_seed.value_or(drawn_seed())) {
+        secret_seed_(options.secret_seed.value_or(drawn_seed())),
+        timed_impls_(timed_impls(groups_)) {
     if (shard_.is_part()) {
       selected_ = cases_of_shard(selected_, groups_, shard_);
       groups_ = planned_groups(options, selected_);
     }
-    timed_impls_ = timed_impls(groups_);
   }
 
   RunOutcome run() {
@@ -218,7 +218,7 @@ class Run {
       const TunedRows rows(planned_groups(options_, cases.all()), device, tuning ? &tuning->tuning : nullptr);
       kernels.merge(kernels_of(rows.groups(), device));
     }
-    check_shader_folders(options_, kernels, !timed_impls_.empty(), terminal_.log);
+    check_shader_folders(options_, kernels, !timed_impls(groups_).empty(), terminal_.log);
   }
 
   /// Refuses a path that stands for the newest run in the folder of this run's reports: that is this run
@@ -416,7 +416,7 @@ class Run {
   std::vector<PlannedGroup> groups_;  ///< planned without a device: forms that depend on one are unknown
   ShardInfo shard_;                   ///< the part of the selection that groups_ are
   std::uint64_t secret_seed_ = 0;
-  std::set<std::string> timed_impls_;
+  std::set<std::string> timed_impls_;  ///< of the whole selection, in whatever shard
   Expectations expectations_;
 };
 

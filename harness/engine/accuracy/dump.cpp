@@ -95,9 +95,11 @@ void dump_program(const std::filesystem::path& folder, const Program& program, g
     // The disassembler does not know what the matrices become.
     Dispatch readable = dispatch;
     readable.defines = without_khr_matrices(dispatch.defines);
-    const char* note = ask_for_khr_matrices(dispatch.defines)
+    std::string note = ask_for_khr_matrices(dispatch.defines)
                            ? "; its matrices become those of VK_KHR_cooperative_matrix for the driver\n"
                            : "";
+    if (!dispatch.external)
+      note += "; the driver gets it with those modes of floats that the device has (docs/devices.md)\n";
     write_text(folder / fmt::format("{}.{}.spvasm", i, file_word(dispatch.label)),
                description(dispatch, spirv.hash) + note + gpu::disassemble(shaders.compile(readable).words));
   }

@@ -184,6 +184,38 @@ TEST_F(DeviceTest, TwoDevicesOfOneProcessWorkSideBySide) {
   }
 }
 
+TEST(FloatModesOfADevice, AreItsProperties) {
+  using Controls = VkPhysicalDeviceFloatControlsProperties;
+  const std::pair<VkBool32 Controls::*, const char*> members[] = {
+      {&Controls::shaderRoundingModeRTEFloat32, "shaderRoundingModeRTEFloat32"},
+      {&Controls::shaderRoundingModeRTEFloat16, "shaderRoundingModeRTEFloat16"},
+      {&Controls::shaderRoundingModeRTZFloat32, "shaderRoundingModeRTZFloat32"},
+      {&Controls::shaderRoundingModeRTZFloat16, "shaderRoundingModeRTZFloat16"},
+      {&Controls::shaderDenormPreserveFloat32, "shaderDenormPreserveFloat32"},
+      {&Controls::shaderDenormPreserveFloat16, "shaderDenormPreserveFloat16"},
+      {&Controls::shaderDenormFlushToZeroFloat32, "shaderDenormFlushToZeroFloat32"},
+      {&Controls::shaderDenormFlushToZeroFloat16, "shaderDenormFlushToZeroFloat16"},
+      {&Controls::shaderSignedZeroInfNanPreserveFloat32, "shaderSignedZeroInfNanPreserveFloat32"},
+      {&Controls::shaderSignedZeroInfNanPreserveFloat16, "shaderSignedZeroInfNanPreserveFloat16"}};
+  for (const auto& [member, name] : members) {
+    Controls controls{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+    controls.denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_ALL;
+    EXPECT_TRUE(float_modes(controls).empty());
+    controls.*member = VK_TRUE;
+    ASSERT_EQ(float_modes(controls).size(), 1U) << name;
+    EXPECT_EQ(name_of(float_modes(controls).front()), name);
+  }
+}
+
+TEST(FloatModesOfADevice, LackSubnormalHalvesWhereAllWidthsShareTheMode) {
+  VkPhysicalDeviceFloatControlsProperties controls{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+  controls.denormBehaviorIndependence = VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE;
+  controls.shaderDenormPreserveFloat16 = controls.shaderDenormFlushToZeroFloat16 = VK_TRUE;
+  controls.shaderDenormPreserveFloat32 = VK_TRUE;
+  EXPECT_EQ(float_modes(controls), std::vector{Feature::KeepsSubnormals32});
+}
+
 // Whether a device made with these features checks each access to a buffer.
 bool is_robust(const FeatureChain& chain) {
   return static_cast<const VkPhysicalDeviceFeatures2*>(chain.chain())->features.robustBufferAccess == VK_TRUE;

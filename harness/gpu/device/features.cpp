@@ -33,6 +33,16 @@ constexpr std::array float_mode_members{
 
 }  // namespace
 
+std::vector<Feature> float_modes(FloatControls controls) {
+  if (controls.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE)
+    controls.shaderDenormPreserveFloat16 = controls.shaderDenormFlushToZeroFloat16 = VK_FALSE;
+  std::vector<Feature> found;
+  for (const auto& [feature, member] : float_mode_members) {
+    if (controls.*member) found.push_back(feature);
+  }
+  return found;
+}
+
 bool DeviceFacts::has(std::string_view extension) const {
   return std::find(extensions.begin(), extensions.end(), extension) != extensions.end();
 }
@@ -171,19 +181,14 @@ void FeatureChain::keep_only(const std::vector<Feature>& kept) {
   keep(cooperative_nv_.cooperativeMatrix, Feature::CooperativeMatrixNv);
 }
 
-/// These are properties: a shader gets each of them by an execution mode. Where all widths share what happens to
-/// subnormal values, a module that says it of 16 bits says it of 32 bits too, at a cost: there it counts as missing.
+/// These are properties: a shader gets each of them by an execution mode.
 void FeatureChain::add_float_modes(std::vector<Feature>& found) const {
   if (!facts_.knows(VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME, VK_API_VERSION_1_2)) return;
-  FloatControls controls{
-      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+  FloatControls controls{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
   VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &controls, {}};
   vkGetPhysicalDeviceProperties2(facts_.handle, &properties);
-  if (controls.denormBehaviorIndependence == VK_SHADER_FLOAT_CONTROLS_INDEPENDENCE_NONE)
-    controls.shaderDenormPreserveFloat16 = controls.shaderDenormFlushToZeroFloat16 = VK_FALSE;
-  for (const auto& [feature, member] : float_mode_members) {
-    if (controls.*member) found.push_back(feature);
-  }
+  const std::vector<Feature> modes = float_modes(controls);
+  found.insert(found.end(), modes.begin(), modes.end());
 }
 
 /// Whether subgroup size control is available, and for compute shaders.

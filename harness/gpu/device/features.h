@@ -49,6 +49,10 @@ struct DeviceFacts {
   bool knows(std::string_view extension, std::uint32_t core) const;
 };
 
+/// The features that are properties of floats. Where all widths share what happens to subnormal values, a
+/// module that says it of 16 bits must say it of 32 bits too, at a cost: there it counts as missing.
+std::vector<Feature> float_modes(VkPhysicalDeviceFloatControlsProperties controls);
+
 /// The optional features of a device that kernels may need. One object both lists the available features and
 /// enables exactly those, so that DeviceInfo reports what the opened device has.
 class FeatureChain {

@@ -334,7 +334,8 @@ std::string Executable::program_hash(const Workspace& workspace) const {
   state_->refuse_stranger(memory);
   std::vector<std::string> spirv;
   for (const SharedPipeline& pipeline : state_->pipelines) {
-    spirv.push_back(pipeline->spirv_hash);
+    const std::string& modes = pipeline->float_modes;
+    spirv.push_back(modes.empty() ? pipeline->spirv_hash : pipeline->spirv_hash + ", " + modes);
   }
   return gpu::program_hash({.program = state_->program,
                             .spirv = spirv,

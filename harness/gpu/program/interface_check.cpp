@@ -104,6 +104,10 @@ Need unmet_mode(const SpirvInstruction& instruction, const DeviceInfo& device) {
   const auto& operands = instruction.operands;
   std::optional<Feature> needed;
   if (operands[1] == spv::ExecutionModeLocalSizeId) needed = Feature::Maintenance4;
+  const bool is_of_floats =
+      operands[1] >= spv::ExecutionModeDenormPreserve && operands[1] <= spv::ExecutionModeRoundingModeRTZ;
+  if (is_of_floats && operands.size() == 3 && operands[2] == 64)
+    return "a mode of 64-bit floats, a feature that assay does not enable";
   for (const NeededMode& one : needed_modes) {
     if (operands.size() == 3 && operands[1] == one.mode && operands[2] == one.bits) needed = one.feature;
   }

@@ -13,8 +13,8 @@
 namespace assay::gpu {
 
 /// What a module needs and the device does not have, with its name or both numbers: a feature for one of its
-/// capabilities, SPIR-V of its version, a workgroup of its size, its push constants. Nothing if it can run.
-/// Execution modes (how floats are rounded, LocalSizeId) are not compared with the device.
+/// capabilities or execution modes (how floats are rounded, LocalSizeId), SPIR-V of its version, a workgroup
+/// of its size, its push constants. Nothing if it can run.
 std::optional<std::string> unmet_need(std::span<const std::uint32_t> words, const ShaderInterface& interface,
                                       const DeviceInfo& device);
 

@@ -219,7 +219,10 @@ TEST(UnmetNeed, EveryExecutionModeThatAKernelMayHaveHasAFeature) {
     EXPECT_EQ(unmet_need(module_with(instruction), shader, DeviceInfo{}), name + ", which is missing");
     EXPECT_EQ(unmet_need(module_with(instruction), shader, rich), std::nullopt) << name;
   }
-  EXPECT_EQ(unmet_need(module_with({execution_mode, entry, 17, 1, 1, 1}), shader, DeviceInfo{}), std::nullopt);
+  EXPECT_EQ(unmet_need(module_with({execution_mode, entry, 4462, 64}), shader, rich),
+            "a mode of 64-bit floats, a feature that assay does not enable");
+  EXPECT_EQ(unmet_need(module_with({execution_mode, entry, 17, 1, 1, 1}), shader, DeviceInfo{}),
+            std::nullopt);
 }
 
 /// The error message when the program may only read tensor 0 and only write tensor 1.

@@ -3,7 +3,6 @@
 #include "harness/base/hash.h"
 #include "harness/gpu/memory/memory_pool.h"
 #include "harness/gpu/program/specialization.h"
-#include "harness/gpu/spirv/float_modes.h"
 #include "harness/gpu/spirv/module_declarations.h"
 #include "harness/gpu/spirv/spirv_rewrites.h"
 #include "harness/gpu/spirv/uninitialized.h"
@@ -111,13 +110,10 @@ PoisonSign sign_of(Uninitialized uninitialized, std::string_view key) {
   return is_negative ? PoisonSign::Negative : PoisonSign::Positive;
 }
 
-/// Programs of others are run as they are: whoever wrote them has chosen their modes.
+/// Ops of others run as they are: whoever wrote them has chosen their modes. A kernel of a --shaders folder
+/// takes the place of one of assay's, with which it is compared, and runs in the same modes.
 FloatModes float_modes_for(const DeviceInfo& device, const Dispatch& dispatch) {
-  if (dispatch.external) return {};
-  return {.rounds_to_even = device.has(Feature::RoundsToEven16) && device.has(Feature::RoundsToEven32),
-          .keeps_subnormals_16 = device.has(Feature::KeepsSubnormals16),
-          .keeps_infinities_16 = device.has(Feature::KeepsInfinities16),
-          .keeps_infinities_32 = device.has(Feature::KeepsInfinities32)};
+  return dispatch.external ? FloatModes{} : float_modes_of(device);
 }
 
 /// The words of the shader as the device gets them.
@@ -338,10 +334,12 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.bindings = std::move(bindings);
   pipeline.constants = specialization(dispatch, spirv.words, guard, spirv.is_foreign);
   pipeline.spirv_hash = spirv.hash;
+  pipeline.float_modes = added_float_modes(spirv.words, float_modes_for(device.info(), dispatch));
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
   const PoisonSign sign = sign_of(uninitialized, specialized_key(dispatch, spirv, guard));
-  pipeline.module = create_module(device, dispatch, words_for(device, dispatch, spirv, pipeline.constants, sign));
+  pipeline.module =
+      create_module(device, dispatch, words_for(device, dispatch, spirv, pipeline.constants, sign));
   CreatedHandle created = create_handle(device, dispatch, pipeline, /*flags=*/0, asks_again);
   pipeline.handle = std::move(created.handle);
   pipeline.driver_retry = std::move(created.driver_retry);
@@ -349,6 +347,13 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.creation_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return pipeline;
+}
+
+FloatModes float_modes_of(const DeviceInfo& device) {
+  return {.rounds_to_even = device.rounds_halves_to_even(),
+          .keeps_subnormals_16 = device.has(Feature::KeepsSubnormals16),
+          .keeps_infinities_16 = device.has(Feature::KeepsInfinities16),
+          .keeps_infinities_32 = device.has(Feature::KeepsInfinities32)};
 }
 
 SharedPipeline PipelineCache::find(const std::string& key) {

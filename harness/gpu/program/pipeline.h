@@ -2,6 +2,7 @@
 
 #include "harness/base/parallel.h"
 #include "harness/gpu/device/device.h"
+#include "harness/gpu/spirv/float_modes.h"
 #include "harness/gpu/spirv/shader_interface.h"
 
 #include <functional>
@@ -20,6 +21,7 @@ struct Pipeline {
   std::vector<VkDescriptorType> bindings;            ///< type of each binding
   std::map<std::uint32_t, std::uint32_t> constants;  ///< specialization constants: value by id
   std::string spirv_hash;
+  std::string float_modes;  ///< those that the driver gets beside the SPIR-V's own: added_float_modes()
   Handle<VkDescriptorSetLayout> set_layout;
   Handle<VkPipelineLayout> layout;
   Handle<VkShaderModule> module;
@@ -28,6 +30,9 @@ struct Pipeline {
   std::string driver_retry;                  ///< see Executable::driver_retry; told of all that share it
   std::optional<ExecutableStatistics> told;  ///< statistics of the driver, once queried
 };
+
+/// The modes that assay's own programs demand on a device.
+FloatModes float_modes_of(const DeviceInfo& device);
 
 /// Dispatches whose pipelines would be equal share one.
 using SharedPipeline = std::shared_ptr<Pipeline>;

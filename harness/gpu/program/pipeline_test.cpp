@@ -1,7 +1,6 @@
 #include "harness/gpu/program/pipeline.h"
 
 #include "harness/gpu/memory/memory_pool.h"
-#include "harness/gpu/spirv/float_modes.h"
 #include "tests/support/gpu.h"
 
 #include <cmath>
@@ -250,7 +249,8 @@ class WatchedModules {
 };
 
 TEST_F(PipelineCacheTest, OwnProgramsDemandTheModesOfFloatsThatTheDeviceHas) {
-  directory.write("halves.comp", shader_text(buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 1.0));"));
+  directory.write("halves.comp",
+                  shader_text(buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 1.0));"));
   const WatchedModules modules(device());
   const auto made_for = [&](bool external) {
     Dispatch halves{.label = "halves", .shader = "halves.comp", .local_size = {1, 1, 1}};
@@ -259,15 +259,26 @@ TEST_F(PipelineCacheTest, OwnProgramsDemandTheModesOfFloatsThatTheDeviceHas) {
     cache.get(halves, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER}, sources.compile(halves.shader, {}), guard_bytes);
     return WatchedModules::words();
   };
-  const DeviceInfo& info = device().info();
   const std::vector<std::uint32_t> external = made_for(true);
-  const FloatModes offered{.rounds_to_even = info.has(Feature::RoundsToEven16) && info.has(Feature::RoundsToEven32),
-                           .keeps_subnormals_16 = info.has(Feature::KeepsSubnormals16),
-                           .keeps_infinities_16 = info.has(Feature::KeepsInfinities16),
-                           .keeps_infinities_32 = info.has(Feature::KeepsInfinities32)};
-  EXPECT_EQ(made_for(false), with_float_modes(external, offered));
-  ASSERT_TRUE(offered.keeps_infinities_32) << "every device that these tests run on has it";
-  EXPECT_NE(made_for(false), external);
+  EXPECT_EQ(made_for(false), with_float_modes(external, float_modes_of(device().info())));
+  EXPECT_NE(made_for(false), external) << "every device that these tests run on has some mode";
+}
+
+TEST(FloatModesOf, AreThoseOfTheDevice) {
+  using enum Feature;
+  const auto with = [](std::vector<Feature> features) {
+    DeviceInfo device;
+    device.features = std::move(features);
+    const FloatModes modes = float_modes_of(device);
+    return std::vector{modes.rounds_to_even, modes.keeps_subnormals_16, modes.keeps_infinities_16,
+                       modes.keeps_infinities_32};
+  };
+  EXPECT_EQ(with({}), (std::vector{false, false, false, false}));
+  EXPECT_EQ(with({RoundsToEven16, RoundsToEven32}), (std::vector{true, false, false, false}));
+  EXPECT_EQ(with({RoundsToEven16, KeepsSubnormals32}), (std::vector{false, false, false, false}));
+  EXPECT_EQ(with({RoundsToEven32, KeepsSubnormals16}), (std::vector{false, true, false, false}));
+  EXPECT_EQ(with({KeepsInfinities16}), (std::vector{false, false, true, false}));
+  EXPECT_EQ(with({KeepsInfinities32}), (std::vector{false, false, false, true}));
 }
 
 TEST_F(PipelineCacheTest, WhatCannotBeMadeIsNotKept) {

@@ -9,7 +9,8 @@ namespace assay::gpu {
 /// A program with everything that decides what the device runs.
 struct HashedProgram {
   const Program& program;
-  std::span<const std::string> spirv;  ///< hash of each dispatch's SPIR-V
+  std::span<const std::string>
+      spirv;  ///< hash of each dispatch's SPIR-V, with the modes of floats it runs in
   std::span<const Physical> tensors;
   std::uint32_t guard = 0;                        ///< bytes
   std::function<std::uint32_t(Resource)> memory;  ///< property flags of a resource's memory type

@@ -3,11 +3,14 @@
 #include "harness/gpu/spirv/module_copy.h"
 #include "harness/gpu/spirv/spirv_instructions.h"
 
+#include <fmt/format.h>
 #include <glslang/SPIRV/GLSL.std.450.h>
+#include <glslang/SPIRV/doc.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <set>
 #include <string_view>
 #include <unordered_set>
@@ -22,31 +25,9 @@ constexpr std::array<std::uint32_t, 6> extension_words{0x5f565053, 0x5f52484b, 0
 
 struct Mode {
   std::uint32_t mode = 0;
-  std::uint32_t opposite = 0;  ///< a module cannot have both for one width
   std::uint32_t capability = 0;
   std::uint32_t bits = 0;
 };
-
-std::vector<Mode> list_of(const FloatModes& modes, bool uses_halves) {
-  std::vector<Mode> all;
-  const auto add_if = [&all](bool wanted, const Mode& mode) {
-    if (wanted) all.push_back(mode);
-  };
-  const auto infinities = [](std::uint32_t bits) {
-    return Mode{spv::ExecutionModeSignedZeroInfNanPreserve, spv::ExecutionModeSignedZeroInfNanPreserve,
-                spv::CapabilitySignedZeroInfNanPreserve, bits};
-  };
-  for (const std::uint32_t bits : {16U, 32U}) {
-    add_if(modes.rounds_to_even && uses_halves,
-           {spv::ExecutionModeRoundingModeRTE, spv::ExecutionModeRoundingModeRTZ,
-            spv::CapabilityRoundingModeRTE, bits});
-  }
-  add_if(modes.keeps_subnormals_16, {spv::ExecutionModeDenormPreserve, spv::ExecutionModeDenormFlushToZero,
-                                     spv::CapabilityDenormPreserve, 16});
-  add_if(modes.keeps_infinities_16, infinities(16));
-  add_if(modes.keeps_infinities_32, infinities(32));
-  return all;
-}
 
 /// What a module says about floats.
 struct Floats {
@@ -97,22 +78,61 @@ Floats floats_of(std::span<const std::uint32_t> words) {
   return floats;
 }
 
+/// Whether the module has one of the modes for floats of `bits`.
+bool has_mode(const Floats& floats, std::initializer_list<std::uint32_t> modes, std::uint32_t bits) {
+  return std::ranges::any_of(modes, [&](std::uint32_t mode) { return floats.modes.contains({mode, bits}); });
+}
+
+/// A device may have one rounding for all widths, so that both are rounded to even, or none is.
+void add_rounding(std::vector<Mode>& all, const Floats& floats) {
+  const std::initializer_list<std::uint32_t> to_zero{spv::ExecutionModeRoundingModeRTZ};
+  if (!floats.widths.contains(16) || has_mode(floats, to_zero, 16) || has_mode(floats, to_zero, 32)) return;
+  for (const std::uint32_t bits : {16U, 32U}) {
+    if (floats.widths.contains(bits) && !has_mode(floats, {spv::ExecutionModeRoundingModeRTE}, bits))
+      all.push_back({spv::ExecutionModeRoundingModeRTE, spv::CapabilityRoundingModeRTE, bits});
+  }
+}
+
+void add_infinities(std::vector<Mode>& all, const Floats& floats, std::uint32_t bits) {
+  constexpr std::uint32_t mode = spv::ExecutionModeSignedZeroInfNanPreserve;
+  if (floats.widths.contains(bits) && !has_mode(floats, {mode}, bits))
+    all.push_back({mode, spv::CapabilitySignedZeroInfNanPreserve, bits});
+}
+
+/// The modes that the module gets.
+std::vector<Mode> added_modes(const Floats& floats, const FloatModes& modes) {
+  std::vector<Mode> all;
+  if (floats.last_entry == 0) return all;
+  constexpr std::uint32_t keep = spv::ExecutionModeDenormPreserve,
+                          flush = spv::ExecutionModeDenormFlushToZero;
+  if (modes.rounds_to_even) add_rounding(all, floats);
+  if (modes.keeps_subnormals_16 && floats.widths.contains(16) && !has_mode(floats, {keep, flush}, 16))
+    all.push_back({keep, spv::CapabilityDenormPreserve, 16});
+  if (modes.keeps_infinities_16) add_infinities(all, floats, 16);
+  if (modes.keeps_infinities_32) add_infinities(all, floats, 32);
+  return all;
+}
+
 }  // namespace
+
+std::string added_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
+  std::string text;
+  for (const Mode& one : added_modes(floats_of(words), modes))
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                        spv::ExecutionModeString(static_cast<int>(one.mode)), one.bits);
+  return text;
+}
 
 std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
   Floats floats = floats_of(words);
-  std::vector<Mode> demanded = list_of(modes, floats.widths.contains(16));
-  std::erase_if(demanded, [&](const Mode& mode) {
-    return !floats.widths.contains(mode.bits) || floats.modes.contains({mode.mode, mode.bits}) ||
-           floats.modes.contains({mode.opposite, mode.bits});
-  });
-  if (demanded.empty() || floats.last_entry == 0) return {words.begin(), words.end()};
+  const std::vector<Mode> added = added_modes(floats, modes);
+  if (added.empty()) return {words.begin(), words.end()};
   ModuleCopy made(words);
   bool are_added = false;  // capabilities, which come first
   each_instruction(words, "the modes of floats", [&](const SpirvInstruction& instruction) {
     if (!are_added && instruction.opcode != spv::OpCapability) {
       are_added = true;
-      for (const Mode& mode : demanded) {
+      for (const Mode& mode : added) {
         if (floats.capabilities.insert(mode.capability).second)
           made.add(spv::OpCapability, {mode.capability});
       }
@@ -120,7 +140,7 @@ std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> words
     }
     made.copy(instruction);
     if (instruction.at != floats.last_entry) return;
-    for (const Mode& mode : demanded) made.add(spv::OpExecutionMode, {floats.entry, mode.mode, mode.bits});
+    for (const Mode& mode : added) made.add(spv::OpExecutionMode, {floats.entry, mode.mode, mode.bits});
   });
   return std::move(made).result();
 }

@@ -99,13 +99,27 @@ TEST_F(FloatModesTest, TheOppositeOfAModeStays) {
   const std::string flushing =
       "#extension GL_EXT_spirv_intrinsics : require\n"
       "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4465], 4460, 16);\n";
-  const std::vector<std::uint32_t> words = compile(
-      shader_text(flushing + buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));"));
+  const std::vector<std::uint32_t> words =
+      compile(shader_text(flushing + buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));"));
   EXPECT_EQ(with_float_modes(words, {.keeps_subnormals_16 = true}), words);
-  EXPECT_EQ(float_modes(with_float_modes(words, both)),
-            (Modes{{spv::ExecutionModeDenormFlushToZero, 16},
-                   {spv::ExecutionModeRoundingModeRTE, 16},
-                   {spv::ExecutionModeRoundingModeRTE, 32}}));
+  EXPECT_EQ(float_modes(with_float_modes(words, both)), (Modes{{spv::ExecutionModeDenormFlushToZero, 16},
+                                                               {spv::ExecutionModeRoundingModeRTE, 16},
+                                                               {spv::ExecutionModeRoundingModeRTE, 32}}));
+}
+
+TEST_F(FloatModesTest, RoundingIsDemandedOfBothWidthsOrOfNone) {
+  const std::string to_zero =
+      "#extension GL_EXT_spirv_intrinsics : require\n"
+      "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4468], 4463, 32);\n";
+  const std::vector<std::uint32_t> words =
+      compile(shader_text(to_zero + buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));"));
+  EXPECT_EQ(with_float_modes(words, {.rounds_to_even = true}), words);
+}
+
+TEST_F(FloatModesTest, WhatIsAddedHasAText) {
+  const std::vector<std::uint32_t> words = compile(packs);
+  EXPECT_EQ(added_float_modes(words, both), "RoundingModeRTE 16, RoundingModeRTE 32, DenormPreserve 16");
+  EXPECT_EQ(added_float_modes(with_float_modes(words, both), both), "");
 }
 
 TEST_F(FloatModesTest, AModuleWithoutHalvesIsTheSame) {
@@ -118,10 +132,9 @@ TEST_F(FloatModesTest, AModeThatIsThereIsNotDemandedTwice) {
   const std::string rounding =
       "#extension GL_EXT_spirv_intrinsics : require\n"
       "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4467], 4462, 32);\n";
-  const std::vector<std::uint32_t> made =
-      with_float_modes(compile(shader_text(rounding + buffers({"y"}),
-                                          "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));")),
-                      both);
+  const std::vector<std::uint32_t> made = with_float_modes(
+      compile(shader_text(rounding + buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));")),
+      both);
   EXPECT_EQ(float_modes(made), modes_of_both) << "RTE 32 once";
   EXPECT_EQ(validate_spirv(made), std::nullopt);
 }

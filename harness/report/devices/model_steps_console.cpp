@@ -285,8 +285,10 @@ std::string chains_text(std::span<const ModelSteps> reports, const std::vector<s
   });
   Table table{{"tokens", "us", "its dispatches, us", "calls", "ms per step", "device", "chain"}};
   for (const auto& [row, device] : rows) table.push_back(chain_cells(*row, device));
-  return "\nchains" + kind_addition(kind) +
-         ", each timed from end to end as one program; they are in no sum\n" +
+  return '\n' +
+         wrapped_words("chains" + kind_addition(kind) +
+                           ", each timed from end to end as one program; they are in no sum",
+                       width) +
          text_table(table, {true, true, true, true, true, false, false}, width) +
          wrapped_words("'Its dispatches' is the sum of their times, each measured by itself.", width);
 }
@@ -317,7 +319,7 @@ std::string steps_of_kind(std::span<const DeviceStep> steps, const StepSize& siz
   const ModelStep& fastest = *steps.front().step;  // complete ones come first
   for (const DeviceStep& step : steps)
     table.push_back(step_cells(step, fastest.is_complete() ? fastest.sum_us() : 0));
-  std::string text = '\n' + title_of(size) + kind_addition(kind) + '\n' +
+  std::string text = '\n' + wrapped_words(title_of(size) + kind_addition(kind), view.width) +
                      text_table(table, {true, true, true, true, true, false, false}, view.width);
   text += ops_text(steps, view.width);
   for (const DeviceStep& step : steps) {

@@ -233,13 +233,25 @@ std::string ceilings_of_all(const Pivot& pivot, std::size_t width) {
   return text;
 }
 
-/// The share of the ceiling by op, of runs of one kind: one column per device, as many as fit.
-std::string shares_by_op(const Pivot& pivot, const RunKind& kind, std::size_t width) {
-  constexpr std::size_t column = 16, name_column = 36;
+std::vector<std::size_t> places_of_kind(const Pivot& pivot, const RunKind& kind) {
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < pivot.reports.size(); ++i) {
     if (kind_of_run(pivot.reports[i].run) == kind) places.push_back(i);
   }
+  return places;
+}
+
+std::string shares_heading(const RunKind& kind, std::size_t devices) {
+  if (devices == 1) return "median % of the ceiling by op" + kind_addition(kind);
+  return "median % of the ceiling" + kind_addition(kind) +
+         ", for ops timed on several devices (rows may differ)";
+}
+
+/// The share of the ceiling by op, of runs of one kind: one column per device, as many as fit. If there are
+/// several columns, ops that fill only one are left out.
+std::string shares_by_op(const Pivot& pivot, const RunKind& kind, std::size_t width) {
+  constexpr std::size_t column = 16, name_column = 36;
+  const std::vector<std::size_t> places = places_of_kind(pivot, kind);
   const std::size_t fitting =
       std::clamp((width - std::min(width, name_column)) / column, std::size_t{1}, places.size());
   std::vector<std::string> order;
@@ -252,8 +264,10 @@ std::string shares_by_op(const Pivot& pivot, const RunKind& kind, std::size_t wi
       if (!op.shares.empty()) cells[i] = fixed(median(op.shares), 1);
     }
   }
+  const std::ptrdiff_t fewest = fitting > 1 ? 2 : 1;
+  const auto is_filled = [](const std::string& cell) { return !cell.empty(); };
   std::erase_if(order, [&](const std::string& name) {
-    return std::ranges::count_if(shares.at(name), [](const std::string& cell) { return !cell.empty(); }) < 2;
+    return std::ranges::count_if(shares.at(name), is_filled) < fewest;
   });
   if (order.empty()) return "";
   Table table(1);
@@ -268,11 +282,8 @@ std::string shares_by_op(const Pivot& pivot, const RunKind& kind, std::size_t wi
   }
   std::vector<bool> right(fitting + 1, true);
   right.back() = false;
-  std::string text = '\n' +
-                     wrapped_words("median % of the ceiling" + kind_addition(kind) +
-                                       ", for ops timed on several devices (rows may differ)",
-                                   width) +
-                     text_table(table, right, width);
+  std::string text =
+      '\n' + wrapped_words(shares_heading(kind, fitting), width) + text_table(table, right, width);
   if (order.size() > most_ops) text += fmt::format("  and {} more ops\n", order.size() - most_ops);
   if (fitting < places.size()) text += fmt::format("  and {} more devices\n", places.size() - fitting);
   return text;

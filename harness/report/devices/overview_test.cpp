@@ -107,7 +107,11 @@ TEST(Overview, KeepsRunsOfDifferentKindsApartAndSaysSo) {
                               "     1       0      1       12.5    1x        1  C\n"
                               "figures of runs of different kinds are not compared. A, C: plain; B: with "
                               "robust access (--robust-access)\n"));
-  EXPECT_THAT(text, HasSubstr("\n     A     C  op\n  12.5  12.5  linear\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nmedian % of the ceiling, for ops timed on several devices (rows may differ)\n"
+                        "     A     C  op\n  12.5  12.5  linear\n"
+                        "\nmedian % of the ceiling by op, with robust access (--robust-access)\n"
+                        "     B  op\n  12.5  linear\n"));
   EXPECT_THAT(text, HasSubstr("\nsteps of models, with the fastest op of each; --model NAME shows all\n"
                               "  ms per step  tokens  device  model and op\n"
                               "        1.000       1  A       llama, linear\n"
@@ -116,6 +120,33 @@ TEST(Overview, KeepsRunsOfDifferentKindsApartAndSaysSo) {
                               "of each; --model NAME shows all\n"
                               "  ms per step  tokens  device  model and op\n"
                               "        1.000       1  B       llama, linear\n"));
+}
+
+TEST(Overview, ShowsTheSharesOfTwoRunsOfDifferentKinds) {
+  std::vector<RunReport> reports = {report_on("A", {layer("up", 1, 100)}),
+                                    report_on("B", {layer("up", 1, 100)})};
+  reports[1].run.robust_access = true;
+  const std::string text = overview_text(reports, width);
+  EXPECT_THAT(text, HasSubstr("\nmedian % of the ceiling by op\n     A  op\n  12.5  linear\n"
+                              "\nmedian % of the ceiling by op, with robust access (--robust-access)\n"
+                              "     B  op\n  12.5  linear\n"));
+  expect_fits(text);
+}
+
+TEST(Overview, ShowsTheSharesOfOneDeviceWhereNoMoreFit) {
+  std::vector<RunReport> reports;
+  for (const char* device : {"A", "B", "C"}) reports.push_back(report_on(device, {layer("up", 1, 100)}));
+  EXPECT_THAT(overview_text(reports, 60), HasSubstr("\nmedian % of the ceiling by op\n     A  op\n"
+                                                    "  12.5  linear\n  and 2 more devices\n"));
+}
+
+TEST(Overview, SaysHowManyCasesHaveOtherTunables) {
+  std::vector<RunReport> reports;
+  for (const char* device : {"A", "B"}) reports.push_back(report_on(device, {test::timed("a", "fused", 10)}));
+  const std::string sentence = "\n1 case is not compared: tunables differ between the devices\n";
+  EXPECT_THAT(overview_text(reports, width), Not(HasSubstr(sentence)));
+  reports[1].records[0].info.tuned = "local_size=64 (line 3)";
+  EXPECT_THAT(overview_text(reports, width), HasSubstr(sentence));
 }
 
 TEST(Overview, OfOneReportSaysOfWhichKindTheRunIs) {
@@ -170,7 +201,7 @@ TEST(Steps, AreTheSumOverTheLayersByDeviceTheFastestFirst) {
 TEST(Steps, OfRunsOfDifferentKindsAreNotRankedTogether) {
   std::vector<RunReport> reports;
   for (const char* device : {"A", "B", "C", "D"}) reports.push_back(report_on(device, {layer("up", 1, 100)}));
-  reports[1].run.validation = true;
+  reports[1].run.robust_access = reports[1].run.validation = true;
   reports[2].run.device.as_if = reports[3].run.device.as_if = "phone";
   std::vector<ModelSteps> steps;
   for (const RunReport& report : reports) steps.push_back(model_steps(report));
@@ -178,12 +209,14 @@ TEST(Steps, OfRunsOfDifferentKindsAreNotRankedTogether) {
   const auto line_of = [](const std::string& device) {
     return "        1.000  1.00x        0.125      1000  1 of 1  " + device + "       linear, i8, hot\n";
   };
-  EXPECT_THAT(
-      steps_text(steps, {.width = 200}),
-      HasSubstr("\ndecode, 1 token per step\n" + head + line_of("A") +
-                "\ndecode, 1 token per step, with the limits of phone (--as-if)\n" + head + line_of("C") +
-                line_of("D") + "\ndecode, 1 token per step, with the validation layer (--validation)\n" +
-                head + line_of("B")));
+  const std::string text = steps_text(steps, {.width = width});
+  EXPECT_THAT(text, HasSubstr("\ndecode, 1 token per step\n" + head + line_of("A") +
+                              "\ndecode, 1 token per step, with the limits of phone (--as-if)\n" + head +
+                              line_of("C") + line_of("D") +
+                              "\ndecode, 1 token per step, with robust access (--robust-access), with the\n"
+                              "validation layer (--validation)\n" +
+                              head + line_of("B")));
+  expect_fits(text);
 }
 
 TEST(Steps, OfSeveralOpsSayWhatEachAdds) {
@@ -281,11 +314,13 @@ TEST(Steps, ShowChainsOfEachKindOfRunApart) {
   reports[1].run.robust_access = true;
   std::vector<ModelSteps> steps;
   for (const RunReport& report : reports) steps.push_back(model_steps(report));
-  const std::string text = steps_text(steps, {.width = 200});
+  const std::string text = steps_text(steps, {.width = width});
   EXPECT_THAT(text, HasSubstr("  A       net/a/WP/naive\n'Its dispatches'"));
-  EXPECT_THAT(text, HasSubstr("\nchains, with robust access (--robust-access), each timed from end to end as "
-                              "one program; they are in no sum\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nchains, with robust access (--robust-access), each timed from end to end as one\n"
+                        "program; they are in no sum\n"));
   EXPECT_THAT(text, HasSubstr("  B       net/a/WP/naive\n'Its dispatches'"));
+  expect_fits(text);
 }
 
 TEST(Steps, NameChainsThatHaveNoTime) {

@@ -194,6 +194,9 @@ TEST(Pivot, NamesTheDevicesOfEachKindOfRun) {
                           "validation layer (--validation)"));
   EXPECT_EQ(pivot.rows.size(), 3U) << "one for each kind";
   EXPECT_EQ(pivot.means(2).front().rows, 1U) << "A and C are of one kind";
+  EXPECT_THAT(pivot_text(pivot, {.width = 80}),
+              HasSubstr("\n  D, with robust access (--robust-access), with the validation layer\n"
+                        "  (--validation)\n      "));
 }
 
 TEST(Pivot, ComparesNoRowsOfOtherTunablesAndSaysSo) {

@@ -43,8 +43,9 @@ std::string devices_text(const Pivot& pivot, std::size_t width) {
     const RunReport& report = pivot.reports[i];
     const RunInfo& run = report.run;
     const std::string driver = driver_of(run.device);
-    text += "  " + pivot.devices[i] + kind_addition(kind_of_run(run)) +
-            (report.complete ? "" : " (the run did not finish)") + '\n';
+    const std::string name = pivot.devices[i] + kind_addition(kind_of_run(run)) +
+                             (report.complete ? "" : " (the run did not finish)");
+    text += shifted(wrapped_words(name, width - 2), 2);
     std::vector<std::string> lines{
         printable(driver) + ", assay " + printable(run.version) + ", " + printable(run.started_utc),
         "ceilings: " + ceilings_line(run.ceilings)};

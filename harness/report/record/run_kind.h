@@ -7,8 +7,9 @@
 
 namespace assay {
 
-/// What makes the times of a run others than those of a plain run. Runs of different kinds are neither ranked
-/// nor compared with each other: each kind is a group with a heading, or is left out with a message.
+/// What makes the times of a run others than those of a plain run. Times of different kinds are neither
+/// ranked nor compared with each other: each kind is a group with a heading, or is left out with a message.
+/// Exact outputs are compared across kinds (compare_hashes()).
 struct RunKind {
   bool robust_access = false;  ///< --robust-access: drivers add checks to every kernel
   bool validation = false;     ///< --validation: the layer takes time

@@ -159,7 +159,7 @@ TrackChanges changes_of(const NightSummaries& nights, const Track& track, const 
 
 std::string trend_text(const NightSummaries& nights, const TrackChanges& found, const TrendView& view) {
   const HistoryRun& newest = run_at(nights, *found.track, found.track->nights.size() - 1);
-  std::string text = printable(newest.device) + kind_addition(kind_of_run(newest)) + '\n';
+  std::string text = wrapped_words(printable(newest.device) + kind_addition(kind_of_run(newest)), view.width);
   text += coverage_text(found);
   for (const std::string& sentence : left_out_of_trend(nights, found))
     text += wrapped_words(sentence, view.width);

@@ -123,6 +123,8 @@ TEST(TrendText, SaysThatRunsWithTheValidationLayerAreNotCompared) {
   EXPECT_THAT(text, StartsWith("Acme, with the validation layer (--validation)\n"));
   EXPECT_THAT(text, HasSubstr("\nnot compared with the device's runs of other kinds: these are with the "
                               "validation layer (--validation), others plain\n"));
+  EXPECT_THAT(nights.text({}, {.width = 40}),
+              StartsWith("Acme, with the validation layer\n(--validation)\n"));
 }
 
 TEST(TrendText, NamesEachOtherKindOfRun) {
