@@ -350,10 +350,9 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
 }
 
 FloatModes float_modes_of(const DeviceInfo& device) {
+  if (device.treats_halves_well_unasked()) return {};
   return {.rounds_to_even = device.rounds_halves_to_even(),
-          .keeps_subnormals_16 = device.has(Feature::KeepsSubnormals16),
-          .keeps_infinities_16 = device.has(Feature::KeepsInfinities16),
-          .keeps_infinities_32 = device.has(Feature::KeepsInfinities32)};
+          .keeps_subnormals_16 = device.has(Feature::KeepsSubnormals16)};
 }
 
 SharedPipeline PipelineCache::find(const std::string& key) {

@@ -93,12 +93,6 @@ void add_rounding(std::vector<Mode>& all, const Floats& floats) {
   }
 }
 
-void add_infinities(std::vector<Mode>& all, const Floats& floats, std::uint32_t bits) {
-  constexpr std::uint32_t mode = spv::ExecutionModeSignedZeroInfNanPreserve;
-  if (floats.widths.contains(bits) && !has_mode(floats, {mode}, bits))
-    all.push_back({mode, spv::CapabilitySignedZeroInfNanPreserve, bits});
-}
-
 /// The modes that the module gets.
 std::vector<Mode> added_modes(const Floats& floats, const FloatModes& modes) {
   std::vector<Mode> all;
@@ -108,8 +102,6 @@ std::vector<Mode> added_modes(const Floats& floats, const FloatModes& modes) {
   if (modes.rounds_to_even) add_rounding(all, floats);
   if (modes.keeps_subnormals_16 && floats.widths.contains(16) && !has_mode(floats, {keep, flush}, 16))
     all.push_back({keep, spv::CapabilityDenormPreserve, 16});
-  if (modes.keeps_infinities_16) add_infinities(all, floats, 16);
-  if (modes.keeps_infinities_32) add_infinities(all, floats, 32);
   return all;
 }
 

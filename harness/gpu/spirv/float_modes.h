@@ -7,14 +7,11 @@
 
 namespace assay::gpu {
 
-/// What a module may demand of a device that computes with floats (SPV_KHR_float_controls). Without a demand
-/// Vulkan lets the device round 16-bit results towards zero, take subnormal values for zero, and compute as
-/// if there were no infinity and no NaN.
+/// What a module may demand of a device that computes with 16-bit floats (SPV_KHR_float_controls). Without a
+/// demand Vulkan lets the device round results towards zero and take subnormal values for zero.
 struct FloatModes {
   bool rounds_to_even = false;       ///< RoundingModeRTE 16, and 32 beside it: a device may have one for both
   bool keeps_subnormals_16 = false;  ///< DenormPreserve 16
-  bool keeps_infinities_16 = false;  ///< SignedZeroInfNanPreserve 16
-  bool keeps_infinities_32 = false;  ///< SignedZeroInfNanPreserve 32
 };
 
 /// The module that demands these modes for the widths it uses: it has floats of the width, or converts them
@@ -22,7 +19,7 @@ struct FloatModes {
 /// syntax for modes. Throws Error as each_instruction() does.
 std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes);
 
-/// What with_float_modes() adds: "RoundingModeRTE 16, SignedZeroInfNanPreserve 32"; empty: nothing.
+/// What with_float_modes() adds: "RoundingModeRTE 16, DenormPreserve 16"; empty: nothing.
 std::string added_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes);
 
 }  // namespace assay::gpu

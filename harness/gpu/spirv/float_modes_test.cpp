@@ -80,21 +80,6 @@ TEST_F(FloatModesTest, ArithmeticWithHalvesGetsThem) {
   EXPECT_EQ(validate_spirv(made), std::nullopt);
 }
 
-TEST_F(FloatModesTest, InfinitiesAreKeptInTheWidthsThatAModuleHas) {
-  constexpr FloatModes infinities{.keeps_infinities_16 = true, .keeps_infinities_32 = true};
-  const Modes of_both{{spv::ExecutionModeSignedZeroInfNanPreserve, 16},
-                      {spv::ExecutionModeSignedZeroInfNanPreserve, 32}};
-  const std::vector<std::uint32_t> made = with_float_modes(compile(packs), infinities);
-  EXPECT_EQ(float_modes(made), of_both);
-  EXPECT_EQ(validate_spirv(made), std::nullopt);
-  const std::string reals = shader_text(buffers({"y"}), "y.data[0] = uint(sqrt(float(y.data[1])));");
-  EXPECT_EQ(float_modes(with_float_modes(compile(reals), infinities)),
-            (Modes{{spv::ExecutionModeSignedZeroInfNanPreserve, 32}}));
-  const std::vector<std::uint32_t> integers =
-      compile(shader_text(buffers({"y"}), "y.data[0] = y.data[1] + 1u;"));
-  EXPECT_EQ(with_float_modes(integers, infinities), integers);
-}
-
 TEST_F(FloatModesTest, TheOppositeOfAModeStays) {
   const std::string flushing =
       "#extension GL_EXT_spirv_intrinsics : require\n"
