@@ -312,7 +312,8 @@ class ProfileReader {
       if (flag(find("features", one.structures, one.member))) device.features.push_back(one.feature);
     }
     for (const Feature mode : float_modes) {
-      if (flag(property(float_properties, std::string(name_of(mode)).c_str()))) device.features.push_back(mode);
+      if (flag(property(float_properties, std::string(name_of(mode)).c_str())))
+        device.features.push_back(mode);
     }
     device.dot_product_accelerated =
         device.has(Feature::DotProduct) &&
