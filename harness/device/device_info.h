@@ -231,8 +231,8 @@ struct DeviceInfo {
   /// Whether the driver is known to round halves to nearest even and to keep subnormal ones without being
   /// asked. NVIDIA's does; asked for, it compiles worse code (shaders/NOTES.md, "Modes of floats").
   bool treats_halves_well_unasked() const { return driver_name == "NVIDIA"; }
-  /// Whether assay's own kernels can demand that float32 is rounded to the nearest float16: they then demand
-  /// rounding to nearest even of both widths, because a device may have one rounding for all.
+  /// Whether own kernels can demand that float32 is rounded to the nearest float16: by rounding to nearest
+  /// even of both widths, because a device may have one rounding for all.
   bool rounds_halves_to_even() const { return has(Feature::RoundsToEven16) && has(Feature::RoundsToEven32); }
   /// Returns whether a dispatch with workgroups of `local_size` may require full subgroups of `size`: a power
   /// of two in the device's range that divides the size along x, with no more subgroups per workgroup than

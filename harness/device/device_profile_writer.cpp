@@ -81,8 +81,7 @@ OrderedJson properties_json(const DeviceInfo& device) {
             {"maxSubgroupSize", device.max_subgroup_size},
             {"maxComputeWorkgroupSubgroups", device.max_workgroup_subgroups},
             {"requiredSubgroupSizeStages", stages}}},
-          {"VkPhysicalDeviceFloatControlsProperties",
-           float_modes_json(device)},
+          {"VkPhysicalDeviceFloatControlsProperties", float_modes_json(device)},
           {"VkPhysicalDeviceShaderIntegerDotProductProperties",
            {{"integerDotProduct4x8BitPackedSignedAccelerated", device.dot_product_accelerated}}}};
 }

@@ -47,13 +47,13 @@ inline constexpr std::array float_properties{"VkPhysicalDeviceVulkan12Properties
                                              "VkPhysicalDeviceFloatControlsProperties",
                                              "VkPhysicalDeviceFloatControlsPropertiesKHR"};
 
-/// Features that are properties of floats; their names are the members'. All but the first are written only of a
-/// device that has them: see FeatureMember::is_always_written.
-inline constexpr std::array float_modes{
-    Feature::RoundsToEven32,      Feature::RoundsToEven16,      Feature::RoundsToZero32,
-    Feature::RoundsToZero16,      Feature::KeepsSubnormals32,   Feature::KeepsSubnormals16,
-    Feature::FlushesSubnormals32, Feature::FlushesSubnormals16, Feature::KeepsInfinities32,
-    Feature::KeepsInfinities16};
+/// Features that are properties of floats; their names are the members'. All but the first are written only
+/// of a device that has them: see FeatureMember::is_always_written.
+inline constexpr std::array float_modes{Feature::RoundsToEven32,      Feature::RoundsToEven16,
+                                        Feature::RoundsToZero32,      Feature::RoundsToZero16,
+                                        Feature::KeepsSubnormals32,   Feature::KeepsSubnormals16,
+                                        Feature::FlushesSubnormals32, Feature::FlushesSubnormals16,
+                                        Feature::KeepsInfinities32,   Feature::KeepsInfinities16};
 
 /// A feature that is one boolean of the form's "features"; profile_json() writes the second structure.
 struct FeatureMember {

@@ -23,9 +23,11 @@ namespace {
 using references::Sdpa;
 using references::sdpa_params;
 
-/// Relative. Where the kernel cannot demand rounding to nearest, a device may round weights towards zero.
+/// Relative. Where the kernel can neither rely on rounding to nearest nor demand it, a device may round
+/// weights towards zero.
 double error_of_half_weight(const DeviceInfo& device) {
-  return device.rounds_halves_to_even() ? 0x1p-11 : 0x1p-10;
+  const bool is_nearest = device.treats_halves_well_unasked() || device.rounds_halves_to_even();
+  return is_nearest ? 0x1p-11 : 0x1p-10;
 }
 
 void add_fragments(Dispatch& dispatch, const AttentionTiling& tiling, std::int64_t columns,

@@ -243,10 +243,10 @@ INSTANTIATE_TEST_SUITE_P(Cheats, LivesOnThePast,
 /// Answers cannot show this: the programs of a batch are spared work that a single program has to do.
 TEST(FasterWhenRepeated, IsAProgramThatKeepsItsAnswersByTheirData) {
   // So much work that sparing it shows also where other processes disturb a CPU: about ten times what the
-  // cheat still does. A submission has room for two such programs, also where one was stalled for a second:
+  // cheat still does. A submission has room for two such programs, also where one was stalled for seconds:
   // of one alone nothing is repeated.
   const int rounds = is_on_a_cpu() ? 1'200 : 40'000;
-  const How how{.rounds = rounds, .submission_ns = 4e9};
+  const How how{.rounds = rounds, .submission_ns = 20e9};
   for (const Victim& victim : {flip_victim(), negate()}) {
     const Record cheat = timed(victim, "remembers_by_key", 77, how);
     EXPECT_EQ(cheat.status, Status::Suspect) << cheat.reason;

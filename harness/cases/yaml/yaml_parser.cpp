@@ -257,12 +257,12 @@ std::optional<std::size_t> column_of_text(std::string_view line) {
   return column == line.npos ? std::nullopt : std::optional(column);
 }
 
-/// Returns whether a line ends a list or map in brackets that an earlier line begins.
-bool closes_brackets(std::string_view line) {
+/// Returns how many more brackets of lists and maps a line closes than it opens.
+std::ptrdiff_t closed_brackets(std::string_view line) {
   const auto count = [&](std::string_view brackets) {
     return std::ranges::count_if(line, [&](char c) { return brackets.find(c) != brackets.npos; });
   };
-  return count("]}") > count("[{");
+  return count("]}") - count("[{");
 }
 
 /// Returns whether a line has a key: a colon that a blank or the line's end follows.
@@ -270,17 +270,29 @@ bool has_key(std::string_view line) {
   return line.ends_with(':') || line.find(": ") != line.npos;
 }
 
+/// Returns the key of a text such as "name:one", where no blank follows the colon; empty for any other text.
+std::string_view key_without_blank(std::string_view text) {
+  constexpr std::string_view of_names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  const std::size_t colon = text.find_first_not_of(of_names);
+  if (colon == text.npos || colon == 0 || text[colon] != ':') return {};
+  const bool is_followed = colon + 1 < text.size() && text[colon + 1] != ' ' && text[colon + 1] != '\t';
+  return is_followed ? text.substr(0, colon) : std::string_view();
+}
+
 /// Returns where the uppermost text without a key begins that is above a line and that no line between them
 /// ends by being less deep, nor that line itself, whose depth is `shallowest`. Nothing if it is a key's
 /// value.
 std::optional<Mark> begin_of_text_above(const SourceFile& file, int line_number, std::size_t shallowest) {
   std::optional<Mark> begin;
+  std::ptrdiff_t open = 0;  // brackets that lines below close
   for (int number = line_number - 1; number > 0; --number) {
     const std::string_view line = file.line(number);
     const std::optional<std::size_t> column = column_of_text(line);
+    open = std::max<std::ptrdiff_t>(0, open + closed_brackets(line));
+    if (open > 0 && column && key_without_blank(line.substr(*column)).empty()) continue;
     const std::size_t below = std::exchange(shallowest, std::min(shallowest, line.find_first_not_of(" \t")));
     if (!column) continue;  // the scanner reads on over empty lines
-    if (line[*column] == '#' || closes_brackets(line)) break;
+    if (line[*column] == '#') break;
     if (has_key(line)) {
       const bool is_value_of_it = !line.ends_with(':') && begin && begin->byte > static_cast<int>(*column);
       return is_value_of_it ? std::nullopt : begin;
@@ -300,15 +312,6 @@ std::optional<Mark> begin_of_refused_key(const SourceFile& file, const YAML::Mar
   const auto begin = begin_of_text_above(file, colon.line + 1, line.find_first_not_of(" \t"));
   // The last key of a map may be refused only behind the map, in a line that is less deep.
   return begin ? begin : begin_of_text_above(file, colon.line + 1, line.npos);
-}
-
-/// Returns the key of a text such as "name:one", where no blank follows the colon; empty for any other text.
-std::string_view key_without_blank(std::string_view text) {
-  constexpr std::string_view of_names = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-  const std::size_t colon = text.find_first_not_of(of_names);
-  if (colon == text.npos || colon == 0 || text[colon] != ':') return {};
-  const bool is_followed = colon + 1 < text.size() && text[colon + 1] != ' ' && text[colon + 1] != '\t';
-  return is_followed ? text.substr(0, colon) : std::string_view();
 }
 
 /// Throws for what the scanner says of a key without a colon that ends it. The scanner takes the text of the

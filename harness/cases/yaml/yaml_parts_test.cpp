@@ -218,6 +218,17 @@ TEST(YamlTree, TellsThePlaceOfAColonWithoutABlankBehindAnyValue) {
             "a.yaml:3:1: error: YAML syntax: a blank is missing after 'op:'");
 }
 
+TEST(YamlTree, TellsThePlaceOfAColonWithoutABlankBeforeBrackets) {
+  EXPECT_EQ(syntax_error_of("shape:[1,\n  2]\nfill: 1\n"),
+            "a.yaml:1:1: error: YAML syntax: a blank is missing after 'shape:'");
+  EXPECT_EQ(syntax_error_of("op: a\nshape:[1,\n  2]\nfill: 1\n"),
+            "a.yaml:2:1: error: YAML syntax: a blank is missing after 'shape:'");
+  EXPECT_EQ(syntax_error_of("shape: [1,\n  2]\nseed:3\nfill: 1\n"),
+            "a.yaml:3:1: error: YAML syntax: a blank is missing after 'seed:'");
+  EXPECT_EQ(syntax_error_of("op: a\nseed:[3]]\nfill: 1\n"),
+            "a.yaml:2:1: error: YAML syntax: a blank is missing after 'seed:'");
+}
+
 TEST(YamlTree, TellsThePlaceOfAKeyWithoutAColon) {
   EXPECT_EQ(
       syntax_error_of("cases:\n  - name one\n    shape: [1]\n"),

@@ -89,7 +89,7 @@ FaultJournalContent merged_faults(std::span<const fs::path> folders, std::ostrea
   }
   for (int index = 1; index <= count; ++index) {
     if (!seen.contains(index))
-      log << fmt::format("shard {}/{} is missing: its faults were not run\n", index, count);
+      log << fmt::format("shard {}/{} is missing: its faults, if it has any, were not run\n", index, count);
   }
   merged.run.choice.shard.clear();
   return merged;

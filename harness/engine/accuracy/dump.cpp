@@ -99,7 +99,7 @@ void dump_program(const std::filesystem::path& folder, const Program& program, g
                            ? "; its matrices become those of VK_KHR_cooperative_matrix for the driver\n"
                            : "";
     if (!dispatch.external)
-      note += "; the driver gets it with those modes of floats that the device has (docs/devices.md)\n";
+      note += "; drivers but NVIDIA's also get modes of 16-bit floats, if it uses any (docs/devices.md)\n";
     write_text(folder / fmt::format("{}.{}.spvasm", i, file_word(dispatch.label)),
                description(dispatch, spirv.hash) + note + gpu::disassemble(shaders.compile(readable).words));
   }

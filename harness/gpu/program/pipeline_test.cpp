@@ -256,12 +256,17 @@ TEST_F(PipelineCacheTest, OwnProgramsDemandTheModesOfFloatsThatTheDeviceHas) {
     Dispatch halves{.label = "halves", .shader = "halves.comp", .local_size = {1, 1, 1}};
     if (external) halves.external = ExternalCall{};
     PipelineCache cache(device().state());
-    cache.get(halves, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER}, sources.compile(halves.shader, {}), guard_bytes);
-    return WatchedModules::words();
+    const SharedPipeline made = cache.get(halves, {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER},
+                                          sources.compile(halves.shader, {}), guard_bytes);
+    return std::pair(WatchedModules::words(), made->float_modes);
   };
-  const std::vector<std::uint32_t> external = made_for(true);
-  EXPECT_EQ(made_for(false), with_float_modes(external, float_modes_of(device().info())));
-  EXPECT_NE(made_for(false), external) << "every device that these tests run on has some mode";
+  const FloatModes modes = float_modes_of(device().info());
+  const auto [external, none] = made_for(true);
+  const auto [own, added] = made_for(false);
+  EXPECT_EQ(none, "");
+  EXPECT_EQ(own, with_float_modes(external, modes));
+  EXPECT_EQ(added, added_float_modes(external, modes)) << "which is part of the program's hash";
+  EXPECT_EQ(own == external, added.empty());
 }
 
 TEST(FloatModesOf, AreThoseOfTheDevice) {
