@@ -109,9 +109,10 @@ std::vector<Mode> added_modes(const Floats& floats, const FloatModes& modes) {
 
 std::string added_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
   std::string text;
-  for (const Mode& one : added_modes(floats_of(words), modes))
+  for (const Mode& one : added_modes(floats_of(words), modes)) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
                         spv::ExecutionModeString(static_cast<int>(one.mode)), one.bits);
+  }
   return text;
 }
 
