@@ -127,7 +127,7 @@ Kernel bandwidth_kernel(Access access, Walk walk, const Grid& grid, std::uint64_
   dispatch.push.add(std::int64_t{rounds});
   add(dispatch.push, keep);
   dispatch.bindings = {Resource::tensor(first), Resource::tensor(second)};
-  if (access == Access::Read) dispatch.bindings.push_back(Resource::tensor(sink));
+  if (access == Access::Read) dispatch.bindings.emplace_back(Resource::tensor(sink));
   return {one(std::move(dispatch)), static_cast<double>(taken * chunk_bytes(walk, grid))};
 }
 
