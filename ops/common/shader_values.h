@@ -34,7 +34,7 @@ Define texture_define(Form form);
 
 /// Demands the device's own subgroup size and that all subgroups are full, for a dispatch whose local size is
 /// set and for which DeviceInfo::knows_subgroup_size() is true. Where all subgroups have one size it demands
-/// both only if the device can, since a driver may fill subgroups partly unless it is told not to.
+/// both only if the device can, since a driver may fill subgroups partly unless full ones are demanded.
 void demand_subgroup_size(Dispatch& dispatch, const DeviceInfo& device);
 
 /// Why that cannot be demanded of workgroups of `invocations` along x, or nothing.

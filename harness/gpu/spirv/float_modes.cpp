@@ -93,6 +93,11 @@ void add_rounding(std::vector<Mode>& all, const Floats& floats) {
   }
 }
 
+/// Where nothing is demanded, as of NVIDIA's driver, no module has to be read.
+bool demands_any(const FloatModes& modes) {
+  return modes.rounds_to_even || modes.keeps_subnormals_16;
+}
+
 /// The modes that the module gets.
 std::vector<Mode> added_modes(const Floats& floats, const FloatModes& modes) {
   std::vector<Mode> all;
@@ -108,6 +113,7 @@ std::vector<Mode> added_modes(const Floats& floats, const FloatModes& modes) {
 }  // namespace
 
 std::string added_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
+  if (!demands_any(modes)) return "";
   std::string text;
   for (const Mode& one : added_modes(floats_of(words), modes)) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
@@ -117,6 +123,7 @@ std::string added_float_modes(std::span<const std::uint32_t> words, const FloatM
 }
 
 std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
+  if (!demands_any(modes)) return {words.begin(), words.end()};
   Floats floats = floats_of(words);
   const std::vector<Mode> added = added_modes(floats, modes);
   if (added.empty()) return {words.begin(), words.end()};
