@@ -154,7 +154,27 @@ TEST_F(MutateCommand, AShardWithoutFaultsIsNoError) {
   const ProcessResult result = mutate(words);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("shard 2/2 has no fault"));
-  EXPECT_EQ(text_of(journal()), "");
+  EXPECT_EQ(lines_in(text_of(out() + "/kill_matrix.csv")), 1) << "the names of the columns";
+}
+
+/// It left no journal, so that whoever merged had to know which shards were empty.
+TEST_F(MutateCommand, MergesShardsWithoutFaults) {
+  const auto run = [&](const std::string& name, std::vector<std::string> more) {
+    std::vector<std::string> words{"mutate", "--out", folder / name};
+    words.insert(words.end(), more.begin(), more.end());
+    return assay(words);
+  };
+  const auto shard = [&](const std::string& name, const char* part) {
+    return run(name, {"q8ta_relu.comp", "--cases", folder / "cases.yaml", "--limit", "1", "--jobs", "1",
+                      "--shard", part});
+  };
+  EXPECT_EQ(shard("a", "1/3").exit_code, 0);
+  EXPECT_EQ(shard("b", "2/3").exit_code, 0);
+  EXPECT_EQ(shard("c", "3/3").exit_code, 0);
+  const ProcessResult merged = run("m", {"--merge", folder / "c", folder / "a", folder / "b"});
+  EXPECT_EQ(merged.exit_code, 0) << merged.err;
+  EXPECT_EQ(lines_in(text_of(folder / "m/kill_matrix.csv")), 2);
+  EXPECT_EQ(run("n", {"--merge", folder / "b", folder / "c"}).exit_code, 2) << "no fault was tried";
 }
 
 TEST_F(MutateCommand, SharesFaultsAmongShards) {

@@ -189,8 +189,10 @@ class Mutation {
       list(drawn_, terminal_.out);
       return ExitCode::Fine;
     }
-    if (drawn_.empty()) return all_.empty() ? ExitCode::Usage : ExitCode::Fine;
+    if (all_.empty()) return ExitCode::Usage;
     if (merged_) return merge();
+    // A shard without a fault has a journal like the others: whoever merges names them all.
+    if (drawn_.empty() && options_.choice.shard.empty()) return ExitCode::Fine;
     const CaseOptions cases = cases_of(options_);
     const LoadResult loaded = load_and_complain(cases, context_.registry, terminal_.errors);
     const gpu::Instance instance;

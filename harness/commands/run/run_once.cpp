@@ -190,8 +190,7 @@ class Run {
       if (is_none || options_.attempt.may_leave_faults_unmet || has_row_with(fault, all)) continue;
       throw Error(
           fmt::format("injecting faults: no selected row has an id that --inject-fault '{}' matches; `assay "
-                      "list` shows the "
-                      "ids",
+                      "list` shows the ids",
                       shortened(printable_line(text), 200)));
     }
   }

@@ -116,15 +116,13 @@ FloatModes float_modes_for(const DeviceInfo& device, const Dispatch& dispatch) {
   return dispatch.external ? FloatModes{} : float_modes_of(device);
 }
 
-/// The words of the shader as the device gets them.
-std::vector<std::uint32_t> words_for(const Device::State& device, const Dispatch& dispatch,
-                                     const Spirv& spirv,
-                                     const std::map<std::uint32_t, std::uint32_t>& constants,
-                                     PoisonSign sign) {
-  std::vector<std::uint32_t> words = with_float_modes(spirv.words, float_modes_for(device.info(), dispatch));
-  if (device.clears_workgroup_memory) words = with_cleared_workgroup_memory(words);
-  if (device.info().is_cpu()) words = with_poisoned_variables(words, constants, sign);
-  return words;
+/// The words of the shader as the device gets them, with the modes of floats that it is given.
+ModuleWithModes module_for(const Device::State& device, const Dispatch& dispatch, const Spirv& spirv,
+                           const std::map<std::uint32_t, std::uint32_t>& constants, PoisonSign sign) {
+  ModuleWithModes module = with_float_modes(spirv.words, float_modes_for(device.info(), dispatch));
+  if (device.clears_workgroup_memory) module.words = with_cleared_workgroup_memory(module.words);
+  if (device.info().is_cpu()) module.words = with_poisoned_variables(module.words, constants, sign);
+  return module;
 }
 
 Handle<VkShaderModule> create_module(const Device::State& device, const Dispatch& dispatch,
@@ -334,12 +332,12 @@ Pipeline create_pipeline(Device::State& device, const Dispatch& dispatch,
   pipeline.bindings = std::move(bindings);
   pipeline.constants = specialization(dispatch, spirv.words, guard, spirv.is_foreign);
   pipeline.spirv_hash = spirv.hash;
-  pipeline.float_modes = added_float_modes(spirv.words, float_modes_for(device.info(), dispatch));
   pipeline.set_layout = create_set_layout(table, dispatch, pipeline.bindings);
   pipeline.layout = create_layout(table, dispatch, pipeline.set_layout.get());
   const PoisonSign sign = sign_of(uninitialized, specialized_key(dispatch, spirv, guard));
-  pipeline.module =
-      create_module(device, dispatch, words_for(device, dispatch, spirv, pipeline.constants, sign));
+  ModuleWithModes module = module_for(device, dispatch, spirv, pipeline.constants, sign);
+  pipeline.float_modes = std::move(module.added);
+  pipeline.module = create_module(device, dispatch, module.words);
   CreatedHandle created = create_handle(device, dispatch, pipeline, /*flags=*/0, asks_again);
   pipeline.handle = std::move(created.handle);
   pipeline.driver_retry = std::move(created.driver_retry);

@@ -21,7 +21,7 @@ struct Pipeline {
   std::vector<VkDescriptorType> bindings;            ///< type of each binding
   std::map<std::uint32_t, std::uint32_t> constants;  ///< specialization constants: value by id
   std::string spirv_hash;
-  std::string float_modes;  ///< those that the driver gets beside the SPIR-V's own: added_float_modes()
+  std::string float_modes;  ///< those that the driver gets beside the SPIR-V's own: with_float_modes()
   Handle<VkDescriptorSetLayout> set_layout;
   Handle<VkPipelineLayout> layout;
   Handle<VkShaderModule> module;

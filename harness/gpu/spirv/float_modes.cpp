@@ -93,11 +93,6 @@ void add_rounding(std::vector<Mode>& all, const Floats& floats) {
   }
 }
 
-/// Where nothing is demanded, as of NVIDIA's driver, no module has to be read.
-bool demands_any(const FloatModes& modes) {
-  return modes.rounds_to_even || modes.keeps_subnormals_16;
-}
-
 /// The modes that the module gets.
 std::vector<Mode> added_modes(const Floats& floats, const FloatModes& modes) {
   std::vector<Mode> all;
@@ -110,23 +105,18 @@ std::vector<Mode> added_modes(const Floats& floats, const FloatModes& modes) {
   return all;
 }
 
-}  // namespace
-
-std::string added_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
-  if (!demands_any(modes)) return "";
+std::string text_of(const std::vector<Mode>& modes) {
   std::string text;
-  for (const Mode& one : added_modes(floats_of(words), modes)) {
+  for (const Mode& one : modes) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
                         spv::ExecutionModeString(static_cast<int>(one.mode)), one.bits);
   }
   return text;
 }
 
-std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
-  if (!demands_any(modes)) return {words.begin(), words.end()};
-  Floats floats = floats_of(words);
-  const std::vector<Mode> added = added_modes(floats, modes);
-  if (added.empty()) return {words.begin(), words.end()};
+/// The module with the modes, their capabilities and their extension.
+std::vector<std::uint32_t> copy_with(std::span<const std::uint32_t> words, Floats& floats,
+                                     const std::vector<Mode>& added) {
   ModuleCopy made(words);
   bool are_added = false;  // capabilities, which come first
   each_instruction(words, "the modes of floats", [&](const SpirvInstruction& instruction) {
@@ -143,6 +133,18 @@ std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> words
     for (const Mode& mode : added) made.add(spv::OpExecutionMode, {floats.entry, mode.mode, mode.bits});
   });
   return std::move(made).result();
+}
+
+}  // namespace
+
+ModuleWithModes with_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes) {
+  ModuleWithModes unchanged{.words = {words.begin(), words.end()}, .added = {}};
+  // As of NVIDIA's driver: no module has to be read.
+  if (!modes.rounds_to_even && !modes.keeps_subnormals_16) return unchanged;
+  Floats floats = floats_of(words);
+  const std::vector<Mode> added = added_modes(floats, modes);
+  if (added.empty()) return unchanged;
+  return {.words = copy_with(words, floats, added), .added = text_of(added)};
 }
 
 }  // namespace assay::gpu

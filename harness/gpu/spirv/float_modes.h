@@ -14,12 +14,14 @@ struct FloatModes {
   bool keeps_subnormals_16 = false;  ///< DenormPreserve 16
 };
 
+struct ModuleWithModes {
+  std::vector<std::uint32_t> words;
+  std::string added;  ///< "RoundingModeRTE 16, DenormPreserve 16"; empty: nothing
+};
+
 /// The module that demands these modes for the widths it uses: it has floats of the width, or converts them
 /// from or to 16 bits (packHalf2x16() too). A mode of its own stays, and so does its opposite. GLSL has no
 /// syntax for modes. Throws Error as each_instruction() does.
-std::vector<std::uint32_t> with_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes);
-
-/// What with_float_modes() adds: "RoundingModeRTE 16, DenormPreserve 16"; empty: nothing.
-std::string added_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes);
+ModuleWithModes with_float_modes(std::span<const std::uint32_t> words, const FloatModes& modes);
 
 }  // namespace assay::gpu

@@ -33,6 +33,10 @@ class FloatModesTest : public ::testing::Test {
   TemporaryFolder sources_;
 };
 
+std::vector<std::uint32_t> words_with(std::span<const std::uint32_t> words, const FloatModes& modes) {
+  return with_float_modes(words, modes).words;
+}
+
 /// The execution modes of a module that are about floats, with the width.
 std::multiset<std::pair<std::uint32_t, std::uint32_t>> float_modes(std::span<const std::uint32_t> words) {
   std::multiset<std::pair<std::uint32_t, std::uint32_t>> found;
@@ -53,27 +57,27 @@ const std::string unpacks = shader_text(buffers({"y"}), "y.data[0] = uint(unpack
 
 TEST_F(FloatModesTest, ConversionsGetTheModesAndStayValid) {
   for (const std::string& text : {packs, unpacks}) {
-    const std::vector<std::uint32_t> made = with_float_modes(compile(text), both);
+    const std::vector<std::uint32_t> made = words_with(compile(text), both);
     EXPECT_EQ(float_modes(made), modes_of_both);
     EXPECT_EQ(validate_spirv(made), std::nullopt);
-    EXPECT_EQ(with_float_modes(made, both), made) << "a module with modes keeps them";
+    EXPECT_EQ(words_with(made, both), made) << "a module with modes keeps them";
   }
 }
 
 TEST_F(FloatModesTest, EachModeIsDemandedByItself) {
   const std::vector<std::uint32_t> words = compile(packs);
-  EXPECT_EQ(float_modes(with_float_modes(words, {.rounds_to_even = true})),
+  EXPECT_EQ(float_modes(words_with(words, {.rounds_to_even = true})),
             (Modes{{spv::ExecutionModeRoundingModeRTE, 16}, {spv::ExecutionModeRoundingModeRTE, 32}}));
-  EXPECT_EQ(float_modes(with_float_modes(words, {.keeps_subnormals_16 = true})),
+  EXPECT_EQ(float_modes(words_with(words, {.keeps_subnormals_16 = true})),
             (Modes{{spv::ExecutionModeDenormPreserve, 16}}));
-  EXPECT_EQ(with_float_modes(words, {}), words);
+  EXPECT_EQ(words_with(words, {}), words);
 }
 
 TEST_F(FloatModesTest, ArithmeticWithHalvesGetsThem) {
   const std::vector<std::uint32_t> words = compile(
       shader_text("#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n" + buffers({"y"}),
                   "y.data[0] = uint(float16_t(y.data[1]) * float16_t(y.data[2]));"));
-  const std::vector<std::uint32_t> made = with_float_modes(words, both);
+  const std::vector<std::uint32_t> made = words_with(words, both);
   EXPECT_EQ(float_modes(made),
             (Modes{{spv::ExecutionModeRoundingModeRTE, 16}, {spv::ExecutionModeDenormPreserve, 16}}))
       << "it has no floats of 32 bits";
@@ -86,10 +90,10 @@ TEST_F(FloatModesTest, TheOppositeOfAModeStays) {
       "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4465], 4460, 16);\n";
   const std::vector<std::uint32_t> words =
       compile(shader_text(flushing + buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));"));
-  EXPECT_EQ(with_float_modes(words, {.keeps_subnormals_16 = true}), words);
-  EXPECT_EQ(float_modes(with_float_modes(words, both)), (Modes{{spv::ExecutionModeDenormFlushToZero, 16},
-                                                               {spv::ExecutionModeRoundingModeRTE, 16},
-                                                               {spv::ExecutionModeRoundingModeRTE, 32}}));
+  EXPECT_EQ(words_with(words, {.keeps_subnormals_16 = true}), words);
+  EXPECT_EQ(float_modes(words_with(words, both)), (Modes{{spv::ExecutionModeDenormFlushToZero, 16},
+                                                         {spv::ExecutionModeRoundingModeRTE, 16},
+                                                         {spv::ExecutionModeRoundingModeRTE, 32}}));
 }
 
 TEST_F(FloatModesTest, RoundingIsDemandedOfBothWidthsOrOfNone) {
@@ -98,26 +102,26 @@ TEST_F(FloatModesTest, RoundingIsDemandedOfBothWidthsOrOfNone) {
       "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4468], 4463, 32);\n";
   const std::vector<std::uint32_t> words =
       compile(shader_text(to_zero + buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));"));
-  EXPECT_EQ(with_float_modes(words, {.rounds_to_even = true}), words);
+  EXPECT_EQ(words_with(words, {.rounds_to_even = true}), words);
 }
 
 TEST_F(FloatModesTest, WhatIsAddedHasAText) {
   const std::vector<std::uint32_t> words = compile(packs);
-  EXPECT_EQ(added_float_modes(words, both), "RoundingModeRTE 16, RoundingModeRTE 32, DenormPreserve 16");
-  EXPECT_EQ(added_float_modes(with_float_modes(words, both), both), "");
+  EXPECT_EQ(with_float_modes(words, both).added, "RoundingModeRTE 16, RoundingModeRTE 32, DenormPreserve 16");
+  EXPECT_EQ(with_float_modes(words_with(words, both), both).added, "");
 }
 
 TEST_F(FloatModesTest, AModuleWithoutHalvesIsTheSame) {
   const std::vector<std::uint32_t> words =
       compile(shader_text(buffers({"y"}), "y.data[0] = packUnorm2x16(vec2(y.data[1], 3.0));"));
-  EXPECT_EQ(with_float_modes(words, both), words);
+  EXPECT_EQ(words_with(words, both), words);
 }
 
 TEST_F(FloatModesTest, AModeThatIsThereIsNotDemandedTwice) {
   const std::string rounding =
       "#extension GL_EXT_spirv_intrinsics : require\n"
       "spirv_execution_mode(extensions = [\"SPV_KHR_float_controls\"], capabilities = [4467], 4462, 32);\n";
-  const std::vector<std::uint32_t> made = with_float_modes(
+  const std::vector<std::uint32_t> made = words_with(
       compile(shader_text(rounding + buffers({"y"}), "y.data[0] = packHalf2x16(vec2(y.data[1], 3.0));")),
       both);
   EXPECT_EQ(float_modes(made), modes_of_both) << "RTE 32 once";
