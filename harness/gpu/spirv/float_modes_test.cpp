@@ -24,13 +24,13 @@ class FloatModesTest : public ::testing::Test {
   static void SetUpTestSuite() { static const GlslangProcess shared; }
 
   std::vector<std::uint32_t> compile(const std::string& text) {
-    sources_.write("s.comp", text);
-    return ShaderLibrary({.directories = {sources_.path()}, .cache_directory = {}})
+    sources.write("s.comp", text);
+    return ShaderLibrary({.directories = {sources.path()}, .cache_directory = {}})
         .compile("s.comp", {})
         .words;
   }
 
-  TemporaryFolder sources_;
+  TemporaryFolder sources;
 };
 
 std::vector<std::uint32_t> words_with(std::span<const std::uint32_t> words, const FloatModes& modes) {
